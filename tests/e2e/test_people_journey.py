@@ -115,7 +115,7 @@ def _approved_by_somebody_else(page: Page, system: System, browser: Browser, top
     theirs = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
     other = theirs.new_page()
     other.goto(link)
-    other.wait_for_url("**/w/main**")
+    expect(other.get_by_role("heading", name="Set a password")).to_be_visible()
     other.goto(f"{system.address}/w/main/t/{topology}")
     other.locator("#left-versions").click()
     other.get_by_label("Actions for version 1").click()

@@ -1,19 +1,21 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { asApiError } from "../api/client";
 import type { OutsideChange, OutsideChangeDetail, TopologyDocument } from "../api/types";
-import { SideBySide } from "../code/SideBySide";
 import { notify } from "../frame/notify";
 import { Waiting } from "../frame/Waiting";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 import { asText, changesBetween } from "../versions/changes";
 import { differences, merged, type Side } from "../versions/merge";
 import { Sides } from "../versions/Sides";
 import { getChange, takeChange } from "./calls";
 import own from "./git.module.css";
+
+const SideBySide = later(async () => (await import("../code/SideBySide")).SideBySide);
 
 /** A change of somebody else: both documents side by side, or a decision between them. */
 export function ChangeDialog(props: {
@@ -85,11 +87,13 @@ function Change(props: {
         <Sides found={found} choices={choices} onChoices={setChoices} />
       ) : theirs !== null && change.document_changed ? (
         <div className={own.documents}>
-          <SideBySide
-            left={mine === null ? "" : asText(mine.document)}
-            right={asText(theirs)}
-            path="topology.json"
-          />
+          <Suspense fallback={null}>
+            <SideBySide
+              left={mine === null ? "" : asText(mine.document)}
+              right={asText(theirs)}
+              path="topology.json"
+            />
+          </Suspense>
         </div>
       ) : null}
       {change.tests.length === 0 ? null : (

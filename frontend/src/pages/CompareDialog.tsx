@@ -1,19 +1,21 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { compileDocument } from "../api/compileCalls";
 import { getVersion } from "../api/topologyCalls";
 import type { VersionSummary } from "../api/types";
-import { SideBySide } from "../code/SideBySide";
 import { useDesigner } from "../designer/store";
 import { Differing } from "../differing/Differing";
 import { Waiting } from "../frame/Waiting";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
 import { asText, changesBetween } from "../versions/changes";
 import { useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
+
+const SideBySide = later(async () => (await import("../code/SideBySide")).SideBySide);
 
 type What = "document" | "code";
 
@@ -98,11 +100,13 @@ export function CompareDialog(props: {
         )}
         <Waiting query={sides} />
         {sides.data === undefined ? null : (
-          <SideBySide
-            left={sides.data.left.text}
-            right={sides.data.right.text}
-            path={what === "code" ? "job.py" : "topology.json"}
-          />
+          <Suspense fallback={null}>
+            <SideBySide
+              left={sides.data.left.text}
+              right={sides.data.right.text}
+              path={what === "code" ? "job.py" : "topology.json"}
+            />
+          </Suspense>
         )}
       </div>
     </Modal>
