@@ -52,7 +52,9 @@ def approval_of(version: Version) -> ApprovalJson:
     """Return whether a version needs an approval, who has approved it, and who can."""
     workspace = version.topology.workspace
     can = [member.user for member in _approvers(version)]
-    approved = set(version.approvals.values_list("user", flat=True))
+    # A document that becomes a version with the deploy has none yet.
+    saved = version.pk is not None
+    approved = set(version.approvals.values_list("user", flat=True)) if saved else set()
     return {
         "required": workspace.approval_required,
         "approved_by": _names([each for each in can if each.pk in approved]),
