@@ -35,7 +35,9 @@ test("every class that a component names is in its module of styles, and every o
       /^import (\w+) from "([^"]+\.module\.css)"/gm,
     )) {
       const module = join(dirname(file), path);
-      const used = [...text.matchAll(new RegExp(`\\b${name}\\.(?!module\\.css)(\\w+)`, "g"))];
+      const used = [
+        ...text.matchAll(new RegExp(`(?<!["\\w])${name}\\.(?!module\\.css)(\\w+)`, "g")),
+      ];
       const computed = text.includes(`${name}[`);
       const all = named.get(module) ?? new Set<string>(computed ? ["*"] : []);
       if (computed) all.add("*");

@@ -122,6 +122,7 @@ export const catalog: Readonly<Record<string, string>> = {
   "Invalid timestamp": "无效时间戳",
   Joiner: "连接表达式",
   Key: "键",
+  Headers: "消息头",
   "Key format": "键格式",
   "Key type": "键类型",
   Label: "标签",
