@@ -115,7 +115,7 @@ class _Cutting:
         if to is not None:
             if to not in operators or isinstance(operators[to], Store):
                 message = f"{to} is not a node that gets records, so nothing can run up to it."
-                raise NoPart("part_node_unknown", message, node=to)
+                raise NoPart("part_node_unknown", message, to=to)
             return {to}
         if not pinned:
             return {id_ for id_, each in operators.items() if not isinstance(each, Store)}

@@ -192,7 +192,7 @@ class Task(StatefulProcessor):
         outputs: tuple[str, ...] = ("out",),
         stores: dict[str, tuple[str, str]] | None = None,
         keeps_key: bool = False,
-        arguments: dict[str, Any] | None = None,
+        arguments: dict[str, object] | None = None,
     ) -> None:
         self.processor = processor
         self.outputs = outputs

@@ -124,7 +124,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   no_such_change: "自上次拉取以来，没有其他人更改过该文件夹。",
   // ---- simulations
   part_empty: "该部分的所有节点都已静音，没有可运行的内容。",
-  part_node_unknown: "{node} 不是接收记录的节点，无法运行到此。",
+  part_node_unknown: "{to} 不是接收记录的节点，无法运行到此。",
   pin_unknown: "记录固定在不存在的连线 {source} → {target} 上。",
   pin_untyped: "从 {source} 到 {target} 的记录类型未知，因为 {source} 或其之前的节点有错误。",
   breakpoint_invalid: "断点设在不是 Python 处理器的节点上。",
