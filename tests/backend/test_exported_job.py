@@ -176,6 +176,7 @@ def values(broker: Broker, count: int) -> list[bytes]:
     return [each.value() for each in topics.consume(broker.address, "exported-out", count)]
 
 
+@pytest.mark.long
 def test_the_tests_of_a_plain_export_run_as_its_readme_shows(
     people: People, client_of: Client, shell: Any, settings: Any, tmp_path: Path
 ) -> None:

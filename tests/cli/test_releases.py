@@ -88,6 +88,7 @@ def test_a_known_change_is_named_on_the_releases_before_it() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_results_of_two_releases_are_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

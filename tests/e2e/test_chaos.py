@@ -8,7 +8,7 @@ import pytest
 
 from bench import chaos
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
 
 def test_counts_are_exactly_once_over_random_faults(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_a_job_without_records_sleeps_and_the_next_record_wakes_it(
     assert columns.gateway().TopicWatch.consumers() == 0
 
 
+@pytest.mark.long
 def test_a_topic_that_is_created_again_while_its_job_sleeps_is_reported(
     changing: Changing, pair: Pair, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -50,6 +50,7 @@ def flaky(pair: Pair, until: float, **settings: Any) -> Raw:
 @pytest.mark.spark
 @pytest.mark.slow
 class TestOnABroker:
+    @pytest.mark.long
     def test_a_failure_that_passes_ends_no_job_that_replaces_threads(
         self, changing: Changing, tmp_path: Path
     ) -> None:

@@ -217,6 +217,7 @@ def test_a_record_that_fails_ends_the_driver_at_the_node_of_its_query(
     assert "not a number" in error["message"]
 
 
+@pytest.mark.long
 def test_a_plain_program_is_paused_resumed_and_drained(
     broker: Any, redis_url: str, tmp_path: Path
 ) -> None:
