@@ -1,7 +1,9 @@
 """Serializers with the fields of a shape of `millrace_model`, so that these are written once.
 
-    class StoreFiguresSerializer(ShapeSerializer, shape=StoreFigures):
+    class StoreFiguresSerializer(ShapeSerializer):
         \"\"\"Size of a store.\"\"\"
+
+        shape = StoreFigures
 
 The text of an ``Annotated`` field is its description, ``X | None`` may be null, a ``Literal`` is a
 choice, a field that is not required may be absent. A shape inside another one has the serializer
