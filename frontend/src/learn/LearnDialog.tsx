@@ -99,7 +99,7 @@ function Entry(props: {
       <Button
         disabled={props.disabled}
         loading={props.busy}
-        aria-label={t("Open “{title}” in Simulate", { title })}
+        aria-label={t("Try it in Simulate: {title}", { title })}
         onClick={props.onOpen}
       >
         {t("Try it in Simulate")}

@@ -72,7 +72,7 @@ test("Learn has every template once, ten of them, each with two things to try", 
 test("a lesson becomes a topology with a free name and opens in Simulate", async () => {
   openLearn(true);
   show(<LearnDialog ws="main" editor />);
-  const button = await screen.findByRole("button", { name: "Open “Word count” in Simulate" });
+  const button = await screen.findByRole("button", { name: "Try it in Simulate: Word count" });
   await act(async () => fireEvent.click(button));
   expect(created.body).toMatchObject({ name: "Word count 2", template: "word-count" });
   expect(screen.getByRole("status").textContent).toBe("/w/main/t/7");
@@ -84,7 +84,7 @@ test("without the editor role a lesson can be read but not opened", async () => 
   setLanguage("zh");
   await fetchTexts("zh");
   show(<LearnDialog ws="main" editor={false} />);
-  const button = await screen.findByRole("button", { name: "在模拟中打开“按类型分流”" });
+  const button = await screen.findByRole("button", { name: "在模拟中试试：按类型分流" });
   expect((button as HTMLButtonElement).disabled).toBe(true);
   expect(screen.getByTestId("lessons").textContent).toContain("没有类型的走默认分支");
 });

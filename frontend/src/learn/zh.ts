@@ -1,7 +1,7 @@
 export const zh = {
   "Try it in Simulate": "在模拟中试试",
   "You need the editor role to create a topology.": "创建拓扑需要编辑者角色。",
-  "Open “{title}” in Simulate": "在模拟中打开“{title}”",
+  "Try it in Simulate: {title}": "在模拟中试试：{title}",
   "Step {n} of {all}": "第 {n} 步，共 {all} 步",
   Tour: "导览",
   "End the tour": "结束导览",
