@@ -10,7 +10,7 @@ from millrace_model.drivers import DeploymentSettings
 from millrace_model.events import CauseJson
 
 from deployments import files, handover
-from deployments.choices import ColdReason, StandbyState
+from deployments.choices import ColdReason, Observed, StandbyState
 from deployments.models import Deployment, Run
 from deployments.snapshots import Cause
 
@@ -23,6 +23,9 @@ _ABSENT = {
 }
 
 
+_RUNNING = {Observed.RUNNING, Observed.PAUSED, Observed.DEGRADED, Observed.ASLEEP}
+
+
 class StandbyJson(TypedDict):
     """A standby, as the API shows it."""
 
@@ -33,9 +36,12 @@ class StandbyJson(TypedDict):
 
 
 def standby_of(deployment: Deployment) -> StandbyJson | None:
-    """Return the standby; None if the deployment has none by its settings, or does not run."""
+    """Return the standby; None if the settings ask for none, or the deployment does not run.
+
+    None too while a change is prepared: the second driver is then the one of the next version.
+    """
     run = deployment.live_run
-    if run is None:
+    if run is None or deployment.observation.state not in _RUNNING:
         return None
     settings: DeploymentSettings = run.settings or deployment.settings
     if not settings.get("standby"):
@@ -48,7 +54,8 @@ def standby_of(deployment: Deployment) -> StandbyJson | None:
             "since": None,
             "reason": _reason(deployment, settings),
         }
-    ready = folder / "ready"
+    # It is ready once the worker has told it to take the checkpoint as soon as that is free.
+    ready = folder / "go"
     state = StandbyState.READY if ready.exists() else StandbyState.PREPARING
     if (folder / "exit.json").exists():
         state = StandbyState.FAILED

@@ -18,6 +18,7 @@ def standing(people: People, topology: Topology) -> Deployment:
     row = actions.create_deployment(people.operator, topology, 1, "local", {"standby": True})
     row.directory.mkdir(parents=True)
     reconciling.begin_run(row.pk, 100, "here", "boot/1", 1)
+    reconciling.observe(row.pk, "running")
     return row
 
 
@@ -38,9 +39,13 @@ def test_the_standby_is_shown_while_it_is_prepared_ready_or_ended(
     assert (found["state"], found["pid"]) == ("preparing", 101)
     assert found["since"]
     (folder / "ready").touch()
+    assert shown(standing, client_of, people)["state"] == "preparing"
+    (folder / "go").touch()
     assert shown(standing, client_of, people)["state"] == "ready"
     (folder / "exit.json").write_text(json.dumps({"pid": 101, "exit_code": 1}))
     assert shown(standing, client_of, people)["state"] == "failed"
+    reconciling.observe(standing.pk, "staging")
+    assert shown(standing, client_of, people) is None, "it is the driver of the next version"
 
 
 def test_why_no_standby_can_be_prepared_is_shown(

@@ -323,3 +323,30 @@ def test_no_port_of_a_driver_can_be_taken(victim: Victim) -> None:
     assert listening, "Spark listens at least for the driver's own Python"
     assert {each.ip.removeprefix("::ffff:") for each in listening} == {"127.0.0.1"}
     assert [each.port for each in listening if each.port < lowest] == []
+
+
+def test_a_standby_takes_over_from_a_killed_driver(victim: Victim) -> None:
+    before = victim.now()["run"]["pid"]
+    victim.deploy(None, standby=True)
+    driver = victim.until_other_driver(before)
+    victim.send(len(victim.sent) + 1)
+
+    def ready() -> bool:
+        found = victim.now()
+        standby = found["standby"] or {"state": None}
+        return bool(found["observed"] == "running" and standby["state"] == "ready")
+
+    victim.until(ready, PREPARED_SECONDS, "no standby")
+    waits = victim.now()["standby"]["pid"]
+    os.kill(driver, signal.SIGKILL)
+    victim.send(len(victim.sent) + 1)
+    assert victim.until_other_driver(driver) == waits
+    assert victim.now()["run"]["standby"]
+    expected = list(itertools.accumulate(victim.sent))
+    victim.until(lambda: len(victim.sums()) >= len(expected), 60, "sums are missing")
+    assert victim.sums() == expected
+
+    victim.deploy(None)
+    victim.until_other_driver(waits)
+    victim.until(victim.is_back, PREPARED_SECONDS, "it does not run without a standby")
+    assert victim.now()["standby"] is None

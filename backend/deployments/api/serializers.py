@@ -387,7 +387,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
 
     @extend_schema_field(StandbySerializer(allow_null=True))
     def get_standby(self, deployment: Deployment) -> StandbyJson | None:
-        """The second driver; null if the settings do not ask for one or nothing runs."""
+        """The second driver; null if none is asked for, nothing runs, or a change is prepared."""
         return standby_of(deployment)
 
     @extend_schema_field(FailureSerializer(allow_null=True))

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { fireEvent, screen } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
 import type { DeploymentSettings } from "../api/types";
 import { render } from "../testing/rendering";
 import { CONTINUES } from "./beginning";
@@ -39,4 +40,25 @@ test("the checkpoint of a deployment is a URI, fixed once there is state", async
   const local = await shown({}, false);
   expect(local.value).toBeUndefined();
   await local.close();
+});
+
+test("a standby is switched on, and is not offered for a shared JVM", async () => {
+  const onChange = vi.fn();
+  const options = (values: DeploymentSettings) => (
+    <DeployOptions
+      values={values}
+      fresh
+      runsPlain={false}
+      onChange={onChange}
+      beginning={CONTINUES}
+      onBeginning={() => undefined}
+    />
+  );
+  const close = await render(options({ cores: 2 }));
+  fireEvent.click(screen.getByTestId("standby-setting"));
+  expect(onChange).toHaveBeenCalledWith({ cores: 2, standby: true });
+  await close();
+  const closeShared = await render(options({ jvm: "shared" }));
+  expect(screen.queryByTestId("standby-setting")).toBeNull();
+  await closeShared();
 });
