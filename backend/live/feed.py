@@ -7,7 +7,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,26 @@ def encode(event: str, data: Any, event_id: str) -> bytes:
     return f"id: {event_id}\nevent: {event}\ndata: {text}\n\n".encode()
 
 
+#: tasks that were cancelled and nobody waits for
+_left: set[asyncio.Task[None]] = set()
+
+
+def leave_alone(task: asyncio.Task[None]) -> None:
+    """Cancel a task without waiting for it.
+
+    A client of Redis that is connecting ignores a cancellation until its time-out.
+    """
+    task.cancel()
+    _left.add(task)
+    task.add_done_callback(_forget)
+
+
+def _forget(task: asyncio.Task[None]) -> None:
+    _left.discard(task)
+    if not task.cancelled():
+        task.exception()  # nobody else asks for it
+
+
 @dataclass
 class Feed:
     """A page's positions in its streams, and the last state that it received."""
@@ -68,6 +88,8 @@ class Feed:
     #: the run that was last marked as shown, and when
     marked: tuple[str | None, float] = (None, 0.0)
     connection: str = field(default_factory=lambda: uuid.uuid4().hex)
+    #: the page was closed, or its reader may no longer listen
+    closed: bool = False
 
     def __post_init__(self) -> None:
         self.hub: Hub = hub()
@@ -83,28 +105,38 @@ class Feed:
 
         The right is checked beside the events: a Redis that does not respond delays only these.
         """
+        queue: asyncio.Queue[bytes] = asyncio.Queue(1)
         ended = asyncio.create_task(self._ended())
+        writing = asyncio.create_task(self._write(last_event_id, queue))
         try:
-            async with aclosing(self._all_events(last_event_id)) as events:
-                while True:
-                    following = asyncio.ensure_future(anext(events, None))
-                    try:
-                        await asyncio.wait({following, ended}, return_when=asyncio.FIRST_COMPLETED)
-                    finally:
-                        if not following.done() or ended.done():
-                            following.cancel()
-                            await asyncio.gather(following, return_exceptions=True)
-                    if ended.done():
-                        await ended
-                        return
-                    text = following.result()
-                    if text is None:
-                        return
-                    yield text
+            while True:
+                following = asyncio.create_task(queue.get())
+                try:
+                    await asyncio.wait(
+                        {following, ended, writing}, return_when=asyncio.FIRST_COMPLETED
+                    )
+                finally:
+                    following.cancel()
+                if ended.done() or not following.done():
+                    await (ended if ended.done() else writing)
+                    return
+                yield following.result()
         finally:
+            self.closed = True
             ended.cancel()
+            leave_alone(writing)
             self.hub.unsubscribe(self.subscription)
-            await self._leave()
+            leaving = asyncio.create_task(self._leave())
+            await asyncio.wait({leaving}, timeout=LEAVE_SECONDS)
+            leave_alone(leaving)
+
+    async def _write(self, last_event_id: str, queue: asyncio.Queue[bytes]) -> None:
+        """Put all events into the queue."""
+        async with aclosing(self._all_events(last_event_id)) as events:
+            async for text in events:
+                if self.closed:
+                    return
+                await queue.put(text)
 
     async def _ended(self) -> None:
         """Return when the reader may no longer listen."""
@@ -152,9 +184,7 @@ class Feed:
 
     async def _next(self, seconds: float) -> Entry | Resync | None:
         patience = min(max(seconds, 0.05), 1.0 if self.run else WAIT_SECONDS)
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            # The page was closed, and a library in between swallowed the cancellation.
+        if self.closed:
             raise asyncio.CancelledError
         try:
             async with asyncio.timeout(patience):
@@ -380,14 +410,11 @@ class Feed:
     async def _leave(self) -> None:
         if self.scope.topology is None:
             return
-        try:
-            async with asyncio.timeout(LEAVE_SECONDS):
-                before = await self._users()
-                await presence.leave(self.hub.redis, self.scope.topology, self.connection)
-                await self._tell_presence(before)
-        except (RedisError, OSError, TimeoutError, asyncio.CancelledError):
-            # The entry expires by itself.
-            return
+        # Where Redis does not respond, the entry expires.
+        with suppress(RedisError, OSError):
+            before = await self._users()
+            await presence.leave(self.hub.redis, self.scope.topology, self.connection)
+            await self._tell_presence(before)
 
     async def _tell_presence(self, before: list[dict[str, object]]) -> None:
         users = await self._users()
