@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import { trendOf } from "../designer/backlog";
-import { missText, reasonText } from "../designer/reasons";
+import { isRejected, missText, reasonText } from "../designer/reasons";
 import {
   type HistoryPoint,
   type NodeFigures,
@@ -35,13 +35,18 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   };
 }
 
-/** Records for which an inner join found nothing on the other side: expected, so without a color. */
+/**
+ * Records for which an inner join found nothing on the other side, which is expected, and records that a rule rejects
+ * and forwards.
+ */
 function misses(figures: NodeFigures): { text: string; title: string } | null {
   const found = Object.entries(figures.misses).filter(([, n]) => n > 0);
   if (found.length === 0) return null;
   const all = found.reduce((sum, [, n]) => sum + n, 0);
   return {
-    text: t("{n} unmatched", { n: count(all) }),
+    text: found.every(([reason]) => isRejected(reason))
+      ? t("{n} rejected", { n: count(all) })
+      : t("{n} unmatched", { n: count(all) }),
     title: found.map(([reason, n]) => `${missText(reason)}: ${exact(n)}`).join("\n"),
   };
 }

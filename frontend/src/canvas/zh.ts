@@ -1,4 +1,5 @@
 export const zh = {
+  "{n} rejected": "{n} 条被拒绝",
   "Add a node": "添加节点",
   "No matching node fits here": "没有合适的节点",
   "The plan appears when the topology compiles": "拓扑编译通过后显示计划",

@@ -1,4 +1,5 @@
 export const zh = {
+  "Add a rule": "添加规则",
   "inspector.cluster_does_not_respond": "Kafka 集群没有响应：不会列出已有的主题。",
   "inspector.partitions_and_records": "{partitions} 个分区 · {records}",
   "inspector.no_samples_here": "模拟一次，或在连线上固定记录，即可看到它得出的值。",

@@ -26,7 +26,7 @@ import { t } from "../ui/i18n";
 import { type InputHistory, NO_HISTORY, remembered, stepped } from "./inputHistory";
 import { keep, readKept } from "./kept";
 import { inOrder, type Order } from "./ordering";
-import { partOf, pinnedLines, simulatedOn } from "./pins";
+import { partOf, pinnedLines, simulatedAt } from "./pins";
 import { simulated } from "./polling";
 import {
   type InputRow,
@@ -452,7 +452,9 @@ export function showOnCanvas(shown: Shown | null) {
       count(node, endingText(document, step, reason));
     }
   }
-  useSimulated.getState().show({ edges, drops, passed: (edge) => simulatedOn(shown, edge) });
+  useSimulated
+    .getState()
+    .show({ edges, drops, passed: (node, port) => simulatedAt(shown, node, port) });
   const { step, view } = useSimulation.getState();
   const stops = stopsOf(result.steps);
   const at = stops.includes(step) ? step : (stops[0] ?? 0);

@@ -187,7 +187,8 @@ DOCUMENTS: dict[str, Prose] = {
         "Choose “At least once”, or run the topology in micro-batches.",
     ),
     "dead_letter_topic": Prose(
-        "A handler is “Dead letter”, but no dead letter topic is set.", "Fill in the topic."
+        "A handler or a rule is “Dead letter”, but no dead letter topic is set.",
+        "Fill in the topic.",
     ),
     "handler_function": Prose(
         "The code has no function.",

@@ -84,6 +84,8 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   element_null: "元素 {index} 为 null。",
   group_without_key: "表的分组需要键，但键为 null。",
   handler_failed: "处理程序失败：{reason}。它因以下错误被调用：{failure}",
+  record_rejected: "记录不满足 `{predicate}`。",
+  record_rejected_not: "记录满足 `{predicate}`。",
   record_too_large: "主题 {topic} 的记录有 {bytes} 字节；max.request.size 允许 {most} 字节。",
   partition_beyond: "没有分区 {partition}：主题 {topic} 有 {count} 个分区，从 0 开始编号。",
   partition_negative: "没有分区 {partition}。",

@@ -1,4 +1,5 @@
 export const common = {
+  "Rejected with a warning": "被拒绝并警告的记录",
   Alerts: "告警",
   State: "状态",
   All: "全部",

@@ -11,6 +11,8 @@ export const sentences: Readonly<Record<string, string>> = {
     "{class_name} 在每个任务中处理 {topic} 的全部记录",
   "keeps {predicate}": "保留 {predicate}",
   "drops {predicate}": "丢弃 {predicate}",
+  "expects {predicate}": "期望 {predicate}",
+  "expects none with {predicate}": "期望没有 {predicate}",
   "key {key}, value {value}": "键 {key}，值 {value}",
   "key {key}": "键 {key}",
   "value {value}": "值 {value}",
