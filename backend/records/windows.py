@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from millrace_backend import kafka
 
@@ -17,13 +17,15 @@ from records.topics import Ends, described, ends_of, offsets_at
 
 
 class WindowJson(TypedDict):
-    """A partition, and the offsets of which records are among the lines."""
+    """The part of a partition that the lines contain."""
 
     topic: str
     partition: int
-    earliest: int
-    latest: int
-    first: int | None
+    earliest: Annotated[int, "Offset of the partition's first record."]
+    latest: Annotated[int, "The offset after its last committed record."]
+    first: Annotated[
+        int | None, "Offset of the first record among the lines; null if there is none."
+    ]
     last: int | None
 
 
