@@ -9,7 +9,7 @@ from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import DocumentEdge, TopologyDocument
 from millrace_model.events import CauseFields
 from millrace_model.reads import TaskStates
-from millrace_model.records import InputLine, LogLine, OutputLine, StoreEntry
+from millrace_model.records import InputLine, LetterFailure, LogLine, OutputLine, StoreEntry
 from millrace_model.scenarios import DifferenceJson, Expected, StoppedFields
 from millrace_model.traces import NodeCounts, RunProgress, TraceStep
 
@@ -56,6 +56,7 @@ class SimulationResult(TypedDict):
     ]
     breakpoints: NotRequired[dict[str, list[Breakpoint]]]
     logs: list[LogLine]
+    failures: Annotated[list[LetterFailure], "The errors of records that became dead letters."]
     error: StoppedFields | None
     stopped_after: Annotated[
         int | None,
