@@ -120,6 +120,16 @@ class Designer:
         if tab.get_attribute("aria-selected") != "true":
             tab.click()
 
+    def add_inputs(self, way: str) -> None:
+        """Choose from the menu *Add* of the inputs of the simulation."""
+        self.page.get_by_test_id("add-inputs").click()
+        self.page.get_by_role("menuitem", name=way).click()
+
+    def option(self, name: str) -> None:
+        """Choose from the options of the simulation."""
+        self.page.get_by_test_id("simulation-options").click()
+        self.page.locator("[role^=menuitem]", has_text=name).click()
+
     def save(self, message: str) -> None:
         """Save a version with a message."""
         self.page.get_by_test_id("save").click()

@@ -86,7 +86,7 @@ export const zh = {
   Clear: "清空",
   "Keep as a test…": "保存为测试…",
   "Run again on every change": "每次更改后重新运行",
-  Auto: "自动",
+  "Options of the simulation": "模拟选项",
   "simulate.cells_marked_red_cannot": "有 {n} 个单元格无法读取：见红色标记处。",
   "The topology has errors. See the Problems tab.": "拓扑有错误。见“问题”标签页。",
   "Stopped at record {n}: {why}": "在记录 {n} 处停止：{why}",
@@ -350,7 +350,6 @@ export const zh = {
   "At most {n} records.": "最多 {n} 条记录。",
   "Pin records": "固定记录",
   "Pin {n} {n, plural, one {record} other {records}}": "固定 {n} 条记录",
-  Pins: "固定",
   "Use pinned records and muted nodes": "使用固定的记录和静音的节点",
   "A part ran: {n} of {all} nodes.": "只运行了一部分：{n}/{all} 个节点。",
   "simulate.records_stop_before_muted":
