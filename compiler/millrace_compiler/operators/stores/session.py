@@ -39,4 +39,6 @@ class StoreSession(StoreNode):
         if self.retention is None:
             return Sentence("{name}: values per key and session", name=self.name)
         time = show_duration(self.retention)
-        return Sentence("{name}: kept {time} · values per key and session", name=self.name, time=time)
+        return Sentence(
+            "{name}: kept {time} · values per key and session", name=self.name, time=time
+        )

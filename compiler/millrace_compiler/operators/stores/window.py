@@ -43,4 +43,6 @@ class StoreWindow(StoreNode):
         if self.retention is None:
             return Sentence("{name}: values per key and window", name=self.name)
         time = show_duration(self.retention)
-        return Sentence("{name}: kept {time} · values per key and window", name=self.name, time=time)
+        return Sentence(
+            "{name}: kept {time} · values per key and window", name=self.name, time=time
+        )
