@@ -123,6 +123,7 @@ function LegendButton() {
           data-active={opened || undefined}
           size={26}
           onClick={() => setOpened(!opened)}
+          data-testid="legend-button"
         >
           <IconLegend size={15} stroke={1.5} />
         </ActionIcon>

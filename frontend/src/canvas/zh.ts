@@ -10,7 +10,6 @@ export const zh = {
   "goes through a repartition topic": "经过重分区主题",
   "the key changed": "键已改变",
   "pinned records": "固定的记录",
-  Errors: "错误",
   Warnings: "警告",
   "Fields to fill in": "待填字段",
   "open comments": "未解决的评论",

@@ -6,6 +6,7 @@ import { useDesigner } from "../designer/store";
 import { findNode, isStoreKind, labelOf } from "../graph/document";
 import { pinsOf } from "../graph/pins";
 import { Empty, Note } from "../ui";
+import { span } from "../ui/format";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { follow } from "./follow";
@@ -318,13 +319,13 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
             {
               id: "simulate.records_in_records_out",
               message:
-                "{n} {n, plural, one {record} other {records}} in, {m} {m, plural, one {record} other {records}} out, {d} dropped · {s} s",
+                "{n} {n, plural, one {record} other {records}} in, {m} {m, plural, one {record} other {records}} out, {d} dropped · {time}",
             },
             {
               n: linesRead(shown.document, shown.lines, shown.result.part),
               m: shown.result.output_count,
               d: shown.result.dropped,
-              s: shown.seconds.toFixed(2),
+              time: span(shown.seconds * 1_000),
             },
           )}
           {shown.result.truncated
