@@ -39,6 +39,7 @@ export const zh = {
   Everything: "全部",
   "Info and above": "信息及以上",
   "Warnings and errors": "警告和错误",
+  Errors: "仅错误",
   "No logs": "没有日志",
   "The driver's log appears here once the topology is deployed.":
     "部署后，驱动程序的输出会显示在这里。",

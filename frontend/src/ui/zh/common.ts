@@ -79,7 +79,6 @@ export const common = {
   Unknown: "未知",
   Help: "帮助",
   Edge: "连线",
-  Errors: "错误",
   Add: "添加",
   Arrange: "排列",
   View: "视图",
