@@ -35,6 +35,12 @@ export function Undone() {
   );
 }
 
+/** The button that opened the menu around an element, which is elsewhere in the document; else the element. */
+function ownerOf(element: Element): Element {
+  const button = element.closest?.('[role="menu"]')?.getAttribute("aria-labelledby");
+  return document.getElementById(button ?? "") ?? element;
+}
+
 /**
  * Makes Ctrl+Z in the panel undo changes of its inputs, never of the topology, also after the element that had the focus
  * disappeared, such as a row that is removed.
@@ -43,7 +49,7 @@ export function useOwnUndo(box: RefObject<HTMLDivElement | null>) {
   useEffect(() => {
     let inside = false;
     const note = (event: Event) => {
-      inside = box.current?.contains(event.target as Node) === true;
+      inside = box.current?.contains(ownerOf(event.target as Element)) === true;
     };
     const undo = (event: KeyboardEvent) => {
       const keys = pressed(event);

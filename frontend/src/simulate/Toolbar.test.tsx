@@ -109,7 +109,13 @@ test("options of the simulation run it again on changes, and empty its inputs", 
   expect(useSimulation.getState().auto).toBe(true);
   expect(screen.getByTestId("simulation-options").dataset.active).toBe("true");
   fireEvent.click(screen.getByTestId("simulation-options"));
-  fireEvent.click(screen.getByRole("menuitem", { name: "Clear" }));
+  const clear = screen.getByRole("menuitem", { name: "Clear" });
+  fireEvent.pointerDown(clear);
+  fireEvent.click(clear);
   expect(useSimulation.getState().rows).toEqual([]);
+  // The menu belongs to the panel, although it is elsewhere in the document.
+  (document.activeElement as HTMLElement | null)?.blur();
+  fireEvent.keyDown(document.body, { key: "z", ctrlKey: true });
+  expect(useSimulation.getState().rows).toHaveLength(2);
   useSimulation.getState().setAuto(false);
 });

@@ -3,6 +3,7 @@ import IconUndo from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
 import IconRedo from "@tabler/icons-react/dist/esm/icons/IconArrowForwardUp.mjs";
 import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
 import IconOptions from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
+import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useDesigner } from "../designer/store";
 import { pinsOf } from "../graph/pins";
 import { Keys, Segments } from "../ui";
@@ -183,6 +184,7 @@ export function OptionsMenu() {
           {forward === undefined ? t("Redo") : `${t("Redo")}: ${forward}`}
         </Menu.Item>
         <Menu.Item
+          leftSection={<IconTrash size={14} stroke={1.5} />}
           disabled={rows.length === 0}
           onClick={() =>
             setRows([], {
