@@ -45,8 +45,8 @@ class Designer:
         edges = self.page.locator(".react-flow__edge")
         before = edges.count()
         # The single port of a store connects upwards to the node that uses it.
-        start = _middle(self._port(source, "out", "store" if side == "store" else "output"))
-        end = _middle(self._port(target, port, side))
+        start = middle(self._port(source, "out", "store" if side == "store" else "output"))
+        end = middle(self._port(target, port, side))
         mouse = self.page.mouse
         mouse.move(*start)
         mouse.down()
@@ -164,7 +164,8 @@ class Designer:
         return int(shown.inner_text().split("process")[1].split()[0])
 
 
-def _middle(port: Locator) -> tuple[float, float]:
-    box = port.bounding_box()
-    assert box is not None, "the port is not in view"
+def middle(element: Locator) -> tuple[float, float]:
+    """Return the middle of an element in the window."""
+    box = element.bounding_box()
+    assert box is not None, "the element is not in view"
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

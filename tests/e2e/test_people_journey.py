@@ -116,37 +116,12 @@ def _approved_by_somebody_else(page: Page, system: System, browser: Browser, top
     other = theirs.new_page()
     other.goto(link)
     expect(other.get_by_role("heading", name="Set a password")).to_be_visible()
-    page.goto(f"{system.address}/w/main/t/{topology}")
     other.goto(f"{system.address}/w/main/t/{topology}")
-    _pointers_are_shown(page, other)
     other.locator("#left-versions").click()
     other.get_by_label("Actions for version 1").click()
     other.get_by_role("menuitem", name="Approve").click()
     expect(other.get_by_test_id("version-1")).to_contain_text("approved by Mary Second")
     theirs.close()
-    expect(page.locator(".person-cursor")).to_have_count(0)
+    page.goto(f"{system.address}/w/main/t/{topology}")
     page.locator("#left-versions").click()
     expect(page.get_by_test_id("version-1")).to_contain_text("approved by Mary Second")
-
-
-def _pointers_are_shown(page: Page, other: Page) -> None:
-    """The other person sees the pointer, with its name, over the same node."""
-    expect(other.get_by_label("Admin has this topology open")).to_be_visible(timeout=30_000)
-    node = other.locator(".react-flow__node-operator").first
-    cursor = page.locator(".person-cursor")
-    expect(page.get_by_label("Mary Second has this topology open")).to_be_visible(timeout=30_000)
-    node.hover()
-    expect(cursor).to_have_text("Mary Second", timeout=30_000)
-    box = page.locator(".react-flow__node-operator").first.bounding_box()
-    assert box is not None
-    middle = (round(box["x"] + box["width"] / 2), round(box["y"] + box["height"] / 2))
-    page.wait_for_function(
-        """([x, y]) => {
-            const { left, top } = document.querySelector(".person-cursor").getBoundingClientRect();
-            return Math.abs(left - x) < 6 && Math.abs(top - y) < 6;
-        }""",
-        arg=list(middle),
-        timeout=30_000,
-    )
-    other.mouse.move(5, 5)
-    expect(cursor).to_have_count(0, timeout=30_000)
