@@ -2,6 +2,7 @@ import { Button, Progress } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { describeCause } from "../api/prose";
+import { nameOfSetting } from "../designer/breakpoints";
 import { useDesigner } from "../designer/store";
 import { findNode, isStoreKind, labelOf } from "../graph/document";
 import { pinsOf } from "../graph/pins";
@@ -172,7 +173,7 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
               },
               {
                 line,
-                node: found === undefined ? node : labelOf(found),
+                node: found === undefined ? (nameOfSetting(node) ?? node) : labelOf(found),
               },
             )}
           </Note>
