@@ -18,7 +18,6 @@ export const zh = {
   "inspector.compiler_does_not_respond": "编译器没有响应，问题与类型可能已过时。{message}",
   "What it is for": "它的用途",
   "Store connection": "存储连接",
-  Edge: "连线",
   "key changed": "键已改变",
   from: "从",
   to: "到",

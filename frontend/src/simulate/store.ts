@@ -385,13 +385,14 @@ function showStop(shown: Shown | null, step: SimulationStep | undefined) {
     roomy = shown;
     makeRoom();
   }
-  const same = shown !== null && codeOf(shown.document, node) === codeOf(designer.document, node);
+  const place = step?.code ?? node;
+  const same = shown !== null && codeOf(shown.document, place) === codeOf(designer.document, place);
   if (step?.event !== "stop" || step.line === undefined || !same) {
     stopAt(null);
     return;
   }
   if (designer.selection.nodes.join() !== node) designer.select({ nodes: [node], edges: [] });
-  stopAt({ node, line: step.line });
+  stopAt({ node: place, line: step.line });
 }
 
 /** Moves breakpoints in lines without code to the statements at which they stop. */
