@@ -258,5 +258,5 @@ def test_a_rule_does_with_a_rejected_record_what_it_says(warm: Any, kind: str) -
         "count": (both, {}, []),
         "warn": (both, {}, [("warning", "step")]),
         "dead_letter": ([*first, ("dead", 2)], {"dead_letter": 1}, []),
-        "stop": (first, {}, []),
+        "stop": (first, None, []),
     }
