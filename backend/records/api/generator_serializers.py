@@ -7,12 +7,16 @@ from typing import Any, ClassVar
 
 from millrace_backend.errors import ApiError
 from millrace_backend.schema import CauseSerializer
+from millrace_backend.shapes import ShapeSerializer
 from rest_framework import serializers
 from topologies.simulating import MOST_INPUTS
 
 from records.choices import GeneratorState
+from records.evaluating import MOST_TRIED
 from records.generators import MOST_RATE, MOST_SECONDS
 from records.models import Generator
+from records.topics import NAME
+from records.uses import TopicUse
 
 MOST_RECORDS = 100_000_000
 MOST_KEYS = 1_000_000_000
@@ -245,25 +249,62 @@ class FormatTypesSerializer(serializers.Serializer[Any]):
     value = serializers.CharField()
 
 
+class TypesSerializer(serializers.Serializer[Any]):
+    """Spark types of a record's key and value."""
+
+    key = serializers.CharField(max_length=LONGEST_SCHEMA)
+    value = serializers.CharField(max_length=LONGEST_SCHEMA)
+
+
+class TriedRecordSerializer(serializers.Serializer[Any]):
+    """A record for which an expression is evaluated; key and value as JSON."""
+
+    key = serializers.JSONField(allow_null=True, default=None)
+    value = serializers.JSONField(allow_null=True, default=None)
+    timestamp = serializers.IntegerField(min_value=0, max_value=2**53, default=0)
+    topic = serializers.RegexField(NAME, default="records")
+    partition = serializers.IntegerField(min_value=0, max_value=9_999, default=0)
+    headers = serializers.DictField(
+        child=serializers.CharField(allow_null=True, allow_blank=True, trim_whitespace=False),
+        required=False,
+    )
+
+
+class ExpressionTrialSerializer(serializers.Serializer[Any]):
+    """A Spark SQL expression and the records for which it is evaluated."""
+
+    expression = serializers.CharField(max_length=20_000, trim_whitespace=False)
+    types = TypesSerializer()
+    records = serializers.ListField(
+        child=TriedRecordSerializer(), min_length=1, max_length=MOST_TRIED
+    )
+
+
+class TriedValueSerializer(serializers.Serializer[Any]):
+    """The value of an expression for a record."""
+
+    value = serializers.JSONField(allow_null=True)
+    error = serializers.CharField(allow_null=True, help_text="Why there is no value.")
+
+
+class ExpressionValuesSerializer(serializers.Serializer[Any]):
+    """The values of an expression, in the order of the records."""
+
+    values = TriedValueSerializer(many=True)
+
+
 class GeneratedSerializer(serializers.Serializer[Any]):
     """Input lines of a simulation."""
 
     lines = serializers.ListField(child=serializers.DictField())
 
 
-class TopicUseSerializer(serializers.Serializer[Any]):
+class TopicUseSerializer(ShapeSerializer):
     """A node of a topology that reads or writes a topic, and the formats it states."""
 
-    topology = serializers.IntegerField()
-    deployment = serializers.IntegerField(
-        allow_null=True, help_text="The topology's deployment; null without one."
-    )
-    name = serializers.CharField()
-    node = serializers.CharField()
-    reads = serializers.BooleanField(help_text="False for a node that writes the topic.")
+    shape = TopicUse
     key = serializers.DictField(allow_null=True)
     value = serializers.DictField(allow_null=True)
-    time_field = serializers.CharField(allow_null=True)
 
 
 class TopicUsesSerializer(serializers.Serializer[Any]):
