@@ -2,40 +2,48 @@
 
     ./millrace bench driver
 
-Starts processes that create a driver and pipe records, as a run of tests does. Prints the seconds
-until the first record is processed, with the start of Python and Spark, and the milliseconds of a
-record of a word count, a windowed count, a join behind a repartition and a processor.
+Runs pytest, as its users do, on a file with a word count, a windowed count, a join behind a
+repartition and a processor. Prints the seconds from the start of Python until the first record is
+processed, and the milliseconds of the later records. All share one session: only the first program
+waits for it.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 FIRST_LIMIT, NEXT_LIMIT_MS = 3.0, 20.0
+ROOT = Path(__file__).resolve().parents[1]
 PIPED = {
-    "word count": ("word_count", "lines", "'to be'"),
-    "windowed count": ("per_minute", "clicks", "'x'"),
-    "join behind a repartition": ("priced", "orders", "{'item': 'pen', 'n': 2}"),
-    "processor": ("reminders", "tickets", "'x'"),
+    "word count": ("word_count", "lines", "to be"),
+    "windowed count": ("per_minute", "clicks", "x"),
+    "join behind a repartition": ("priced", "orders", {"item": "pen", "n": 2}),
+    "processor": ("reminders", "tickets", "x"),
 }
-_RUN = """
-import time
-began = {began}
-from millrace_runtime.testing import TopologyTestDriver
+_FILE = """
+import json, time
+import pytest
 from tests.testing import programs
-with TopologyTestDriver(getattr(programs, {program!r})()) as driver:
-    topic = driver.input_topic({topic!r})
-    topic.pipe("a", {value}, 0)
-    print(time.monotonic() - began)
-    times = []
+
+@pytest.mark.parametrize(("name", "program", "topic", "value"), {piped!r})
+def test_records(topology_test_driver, name, program, topic, value):
+    driver = topology_test_driver(getattr(programs, program)())
+    piped = driver.input_topic(topic)
+    piped.pipe("a", value, 0)
+    first, times = time.monotonic() - {began}, []
     for n in range(500):
         at = time.monotonic()
-        topic.pipe("a", {value}, n)
+        piped.pipe("a", value, n)
         times.append(time.monotonic() - at)
-    print(*times)
+    with open({found!r}, "a") as out:
+        print(json.dumps([name, first, times]), file=out)
 """
 
 
@@ -43,19 +51,32 @@ def main() -> int:
     """Print a table. Return 1 if a limit is exceeded."""
     over = False
     print(f"{'':28}{'first':>9}{'median':>10}{'99 %':>10}")
-    for name, (program, topic, value) in PIPED.items():
-        code = _RUN.format(program=program, topic=topic, value=value, began=time.monotonic())
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        first, times = done.stdout.splitlines()
-        ms = sorted(float(each) * 1000 for each in times.split())
+    for number, (name, first, times) in enumerate(_run()):
+        ms = sorted(each * 1000 for each in times)
         slow = ms[int(len(ms) * 0.99)]
-        over |= float(first) > FIRST_LIMIT or slow > NEXT_LIMIT_MS
-        median = statistics.median(ms)
-        print(f"{name:28}{float(first):7.2f} s{median:7.2f} ms{slow:7.2f} ms")
-    print(f"limits: first record {FIRST_LIMIT} s, next records {NEXT_LIMIT_MS} ms")
+        over |= (number == 0 and first > FIRST_LIMIT) or slow > NEXT_LIMIT_MS
+        print(f"{name:28}{first:7.2f} s{statistics.median(ms):7.2f} ms{slow:7.2f} ms")
+    print(f"limits: first record of a run {FIRST_LIMIT} s, next records {NEXT_LIMIT_MS} ms")
     return 1 if over else 0
+
+
+def _run() -> list[tuple[str, float, list[float]]]:
+    with tempfile.TemporaryDirectory() as folder:
+        found, file = Path(folder) / "found.jsonl", Path(folder) / "test_records.py"
+        piped = [(name, *each) for name, each in PIPED.items()]
+        file.write_text(
+            _FILE.format(piped=piped, found=str(found), began=time.monotonic()), encoding="utf-8"
+        )
+        path = os.pathsep.join(str(ROOT / each) for each in ("", "runtime", "compiler"))
+        plugins = ["-p", "millrace_runtime.testing.plugin", "-p", "no:randomly"]
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *plugins, "--rootdir", folder,
+             "-c", os.devnull, "-p", "no:cacheprovider", str(file)],
+            env={**os.environ, "PYTHONPATH": path},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )  # fmt: skip
+        return [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
 
 
 if __name__ == "__main__":

@@ -321,7 +321,14 @@ object Main {
       val rows = mutable.ArrayBuffer[(String, ObjectNode)]()
       def add(key: JsonNode, value: Any, ts: Option[Long]): Unit = {
         val o = mapper.createObjectNode()
-        o.set[JsonNode]("key", key); o.set[JsonNode]("value", Json.node(value, vt))
+        o.set[JsonNode]("key", key)
+        o.set[JsonNode](
+          "value",
+          value match {
+            case HeaderStores(v, timestamp, headers) => HeaderStores.json(v, timestamp, headers, vt)
+            case _ => Json.node(value, vt)
+          }
+        )
         ts.fold(o.putNull("timestamp"))(t => o.put("timestamp", t))
         rows += key.toString -> o
       }

@@ -85,7 +85,15 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
     val (ks, vs) = (KeyType(kt).serde, valueSerde(vt))
     val persistent = s.bool("persistent", true)
     def d(p: String) = ms(s.duration(p).getOrElse(s.fail(p, "is missing")))
+    val headers = s.bool("headers", false)
     val b: StoreBuilder[_ <: StateStore] = s.kind match {
+      case "store.key_value" if headers =>
+        storeTypes(name) = (KeyType(kt), vt)
+        HeaderStores.keyValue(name, ks, vs)
+      case "store.window" if headers =>
+        storeTypes(name) = (KeyType(kt, Some(WindowSpec("time", d("window_size").toMillis, 0))), vt)
+        HeaderStores.window(name, d("retention"), d("window_size"), ks, vs)
+      case _ if headers => throw new Unsupported(s"headers in a ${s.kind}")
       case "store.key_value" =>
         storeTypes(name) = (KeyType(kt), vt)
         Stores.keyValueStoreBuilder(

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from millrace_runtime.jars import cache_dir, connector_jars, java, spark_jars
+from millrace_runtime.jars import cache_dir, connector_jars, java, operator_jar, spark_jars
 
+#: archives of other jars that stay when one is made
+KEPT = 4
 #: a rejected archive is not worth a log line
 QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
@@ -63,7 +65,14 @@ class Archive:
             return self.use()
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._forget_old()
         return [f"-XX:ArchiveClassesAtExit={self._fresh}", *QUIET]
+
+    def _forget_old(self) -> None:
+        """Delete all but the newest archives of other jars; a JVM that uses one keeps its file."""
+        others = self.path.parent.glob(f"{self.path.stem.rpartition('-')[0]}-*.jsa")
+        for old in sorted(others, key=lambda each: each.stat().st_mtime)[:-KEPT]:
+            old.unlink(missing_ok=True)
 
     def _can_be_made(self) -> bool:
         """Return whether this Java includes the archive of its own classes, which ours extends."""
@@ -73,4 +82,5 @@ class Archive:
 def of_tests() -> Archive:
     """Return the archive of sessions that run tests of programs."""
     home = Path(java()).resolve().parents[1]
-    return Archive("tests", [*connector_jars(), *sorted(spark_jars().glob("*.jar"))], home)
+    jars = [*connector_jars(), operator_jar(), *sorted(spark_jars().glob("*.jar"))]
+    return Archive("tests", jars, home)

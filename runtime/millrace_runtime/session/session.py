@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -183,24 +183,9 @@ def _not_of_py4j(record: logging.LogRecord) -> bool:
     return record.module != "java_gateway"
 
 
-def create(
-    name: str,
-    *,
-    master: str | None = None,
-    settings: Mapping[str, str] | None = None,
-    java_extra: tuple[str, ...] = (),
-    storage: str = "",
-) -> SparkSession:
-    """Create a classic Spark session with the operator and the Kafka connector.
-
-    `master`: a Spark master URL (default: that of `spark-submit` if it started this process, else
-    SPARK_MASTER, else local[*]); a host has its own. `settings` override the defaults, except those
-    that affect results. `storage`: a location that is read or written, if it is not a local folder.
-    """
+def quiet() -> None:
+    """Leave out log lines of py4j and PySpark that say nothing to users."""
     from pyspark.logger import PySparkLogger
-    from pyspark.sql import SparkSession
-
-    from millrace_runtime import columns
 
     # py4j logs every closed connection, even after the log itself was closed.
     logging.getLogger("py4j").setLevel(logging.WARNING)
@@ -209,16 +194,26 @@ def create(
     # PySpark logs one for every error of an expression, although it also raises the error.
     for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(logger).setLevel(logging.CRITICAL)
-    if joining.shares(os.environ):
-        session = joining.join(settings or {})
-        columns.remember_classes(session.sparkContext)
-        return session
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def for_spark(environment: MutableMapping[str, str]) -> None:
+    """Set the variables of a process that starts Spark."""
+    environment.setdefault("PYSPARK_PYTHON", sys.executable)
+    environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    environment.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Options of Spark's launcher, a short-lived JVM that only assembles a command line.
-    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    os.environ["JAVA_HOME"] = java_for_spark()
+    environment.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    environment["JAVA_HOME"] = java_for_spark()
+
+
+def settings_of(
+    name: str,
+    master: str | None,
+    settings: Mapping[str, str] | None,
+    java_extra: tuple[str, ...],
+    storage: str,
+) -> dict[str, str]:
+    """Return all settings of a session; see `create`."""
     chosen = master or _submitted_to() or os.environ.get("SPARK_MASTER") or "local[*]"
     connector = [str(jar) for jar in (*connector_jars(), *storage_jars(storage))]
     conf = {**COMMON, **(settings or {})}
@@ -238,17 +233,56 @@ def create(
         conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
         # Spark deserializes what its port receives; with this, only from those with its secret.
         conf.setdefault("spark.authenticate", "true")
-    builder = SparkSession.builder.appName(name).master(chosen)
-    builder = builder.config("spark.jars", ",".join(jars))
     extra = (*collector(conf["spark.driver.memory"], java_extra), *java_extra)
-    builder = builder.config("spark.driver.extraJavaOptions", java_options(*extra))
+    return {
+        "spark.app.name": name,
+        "spark.master": chosen,
+        "spark.jars": ",".join(jars),
+        "spark.driver.extraJavaOptions": java_options(*extra),
+        **conf,
+    }
+
+
+def create(
+    name: str,
+    *,
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    java_extra: tuple[str, ...] = (),
+    storage: str = "",
+) -> SparkSession:
+    """Create a classic Spark session with the operator and the Kafka connector.
+
+    `master`: a Spark master URL (default: that of `spark-submit` if it started this process, else
+    SPARK_MASTER, else local[*]); a host has its own. `settings` override the defaults, except those
+    that affect results. `storage`: a location that is read or written, if it is not a local folder.
+    """
+    from pyspark.sql import SparkSession
+
+    from millrace_runtime import columns
+
+    quiet()
+    if joining.shares(os.environ):
+        session = joining.join(settings or {})
+        columns.remember_classes(session.sparkContext)
+        return session
+    for_spark(os.environ)
+    builder = SparkSession.builder
+    conf = settings_of(name, master, settings, java_extra, storage)
     for key, value in conf.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    prepare(session)
+    return session
+
+
+def prepare(session: SparkSession) -> None:
+    """Prepare a session that this process does not share: see `Frugal`."""
+    from millrace_runtime import columns
+
     session.sparkContext.setLogLevel("ERROR")
     columns.remember_classes(session.sparkContext)
     columns.gateway(session.sparkContext).Frugal.prepare(session._jsparkSession)
-    return session
 
 
 #: The public name, for programs that call `Topology.start`.

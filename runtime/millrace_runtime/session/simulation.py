@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from millrace_runtime.session import session
+from millrace_runtime.session.early import EarlySession
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAME = "millrace-simulation"
 
 # A micro-batch of a simulation has a handful of rows: interpreted expressions and the first
 # compiler tier cost less than the code that would be generated for them.
@@ -34,15 +39,35 @@ def simulation_session(
     Python workers. `storage`: see `session.create`; with one, Hadoop's settings are kept.
     `java_extra`: further options of the JVM.
     """
-    memory = {"spark.driver.memory": "512m", "spark.executor.pyspark.memory": "1g"} if small else {}
-    bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
-    compiler = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
     made = session.create(
-        "millrace-simulation", master=master, settings={**SETTINGS, **memory},
-        java_extra=(*compiler, *bounds, *java_extra), storage=storage,
+        NAME, master=master, settings=_settings(small), java_extra=_java(small, java_extra),
+        storage=storage,
     )  # fmt: skip
-    # With every micro-batch, each stateful operator sends all of Hadoop's thousand defaults to its
-    # tasks. Code that reads a missing setting uses the same default.
     if not storage:
-        made.sparkContext._jsc.hadoopConfiguration().clear()
+        forget_hadoop(made)
     return made
+
+
+def early(java_extra: Sequence[str] = ()) -> EarlySession:
+    """Start the JVM of such a session, which its `join` returns. See `early.possible`."""
+    conf = session.settings_of(NAME, "local[1]", _settings(False), _java(False, java_extra), "")
+    return EarlySession(conf)
+
+
+def forget_hadoop(made: SparkSession) -> None:
+    """Remove Hadoop's settings from a session whose data is in local files.
+
+    With every micro-batch, each stateful operator sends all of Hadoop's thousand defaults to its
+    tasks. Code that reads a missing setting uses the same default.
+    """
+    made.sparkContext._jsc.hadoopConfiguration().clear()
+
+
+def _settings(small: bool) -> dict[str, str]:
+    memory = {"spark.driver.memory": "512m", "spark.executor.pyspark.memory": "1g"} if small else {}
+    return {**SETTINGS, **memory}
+
+
+def _java(small: bool, extra: Sequence[str]) -> tuple[str, ...]:
+    bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
+    return ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", *bounds, *extra)

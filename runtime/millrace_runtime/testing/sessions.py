@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.session import class_archive
-from millrace_runtime.session.simulation import simulation_session
+from millrace_runtime.session import class_archive, early, simulation
 
 if TYPE_CHECKING:
     from millrace_compiler import Analyzer
     from pyspark.sql import SparkSession
 
+_early: early.EarlySession | None = None
+_made: SparkSession | None = None
 _analyzers: weakref.WeakKeyDictionary[SparkSession, Analyzer] = weakref.WeakKeyDictionary()
+
+
+def begin() -> None:
+    """Start the session's JVM in the background, unless this process has one or will join one."""
+    global _early  # noqa: PLW0603 - a process has one session of tests
+    started = sys.modules.get("pyspark") is not None and _context() is not None
+    if _early is None and _made is None and not started and early.possible(os.environ):
+        _early = simulation.early(_archived())
+        atexit.register(_end)
 
 
 def session() -> SparkSession:
@@ -23,20 +36,57 @@ def session() -> SparkSession:
 
     Raises MillraceError `session_foreign` if the process already has another Spark session.
     """
+    global _early, _made  # noqa: PLW0603
+    begin()
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
-    jars = "" if active is None else active.sparkContext.getConf().get("spark.jars", "")
-    if active is not None and "millrace-operator" not in (jars or ""):
+    if active is not None:
+        if _made is None or active.sparkContext is not _made.sparkContext:
+            _end()  # this process started a session in another way meanwhile
+            _made = _adopted(active)
+        return _made
+    if _context() is not None:
+        _end()
+    started, _early = _early, None
+    joined = None if started is None else started.join()
+    if joined is not None:
+        simulation.forget_hadoop(joined)
+    _made = joined or simulation.simulation_session(java_extra=_archived())
+    return _made
+
+
+def _adopted(active: SparkSession) -> SparkSession:
+    """Return a session that this process has started itself, with the settings of tests."""
+    conf = active.sparkContext.getConf()
+    jars = (conf.get("spark.jars", ""), conf.get("spark.driver.extraClassPath", ""))
+    if not any("millrace-operator" in (each or "") for each in jars):
         raise MillraceError(
             "session_foreign",
             "This process already has a Spark session without Millrace's operator. Create it with "
             "millrace_runtime.spark_session, or stop it before the first test of a topology.",
         )
+    return simulation.simulation_session()
+
+
+def _archived() -> Sequence[str]:
+    """Return options for an archive of classes, which the first run writes for later ones."""
     given = os.environ.get("SPARK_SUBMIT_OPTS", "")
-    # The first run writes an archive of classes, with which later ones start much faster.
-    archived = () if "SharedArchiveFile" in given else class_archive.of_tests().use_or_make()
-    return simulation_session(java_extra=archived)
+    return () if "SharedArchiveFile" in given else class_archive.of_tests().use_or_make()
+
+
+def _context() -> object:
+    from pyspark import SparkContext
+
+    return SparkContext._gateway
+
+
+def _end() -> None:
+    """End the JVM of a session that no test has needed."""
+    global _early
+    unused, _early = _early, None
+    if unused is not None:
+        unused.close()
 
 
 def analyzer_of(spark: SparkSession) -> Analyzer:

@@ -3,8 +3,7 @@ package org.apache.spark.sql.millrace
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
-import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, InterpretedOrdering, SortOrder}
 
 /**
  * The tasks of all levels in this thread, with their state in memory. Rows go through the levels one after another, as
@@ -43,7 +42,8 @@ private[millrace] final class TaskChain(
   }
   private val places = mutable.LinkedHashMap[(Int, Int), Place]()
   private val closed = mutable.ArrayBuffer[LogLine]()
-  private val order = new LazilyGeneratedOrdering(Envelope.order.map { name =>
+  /** Interpreted: the compiler of generated code takes longer to load than these few rows to sort. */
+  private val order = new InterpretedOrdering(Envelope.order.map { name =>
     val at = Envelope.schema.fieldIndex(name)
     SortOrder(BoundReference(at, Envelope.schema(at).dataType, nullable = true), Ascending)
   })
