@@ -87,6 +87,16 @@ class DocumentParameter(TypedDict, total=False):
     description: str
 
 
+class FragmentDefinition(TypedDict, total=False):
+    """A version of a fragment: a part of a document, whose ports are nodes."""
+
+    description: str
+    parameters: dict[str, DocumentParameter]
+    nodes: Required[list[DocumentNode]]
+    edges: Required[list[DocumentEdge]]
+    drawing: object
+
+
 class TopologyDocument(TypedDict, total=False):
     """A topology document."""
 
@@ -100,3 +110,5 @@ class TopologyDocument(TypedDict, total=False):
     edges: Required[list[DocumentEdge]]
     #: groups and notes, which do not affect what runs
     drawing: object
+    #: the fragments that nodes use, by name and version
+    fragments: dict[str, FragmentDefinition]

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
+from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.graphs.kinds import python_kinds
-from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
 from millrace_model.records import EncodeRequest, InputLine
