@@ -13,6 +13,8 @@ from millrace_model.plans import (
     CodeJson,
     CompilationJson,
     ConditionJson,
+    FragmentJson,
+    InnerNode,
     PlacedSubtopology,
     PortJson,
     SentenceJson,
@@ -20,7 +22,7 @@ from millrace_model.plans import (
 )
 from rest_framework import serializers
 
-from topologies.api.fields import DocumentField
+from topologies.api.fields import DocumentField, EdgeSerializer, PositionSerializer
 from topologies.choices import Blocks, Dialect, Severity
 
 
@@ -124,6 +126,26 @@ serializer_of(CodeFile, "GeneratedFile")
 serializer_of(SpanJson, "SourceSpan")
 serializer_of(CodeJson, "GeneratedCode")
 serializer_of(ConditionJson, "CheckedCondition")
+
+
+class InnerNodeSerializer(ShapeSerializer):
+    """A node of a fragment; ``local`` is its id in the definition."""
+
+    shape = InnerNode
+
+    position = PositionSerializer(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add ``label``, a name that every serializer field already uses."""
+        return {**super().get_fields(), "label": serializers.CharField(required=False)}
+
+
+class FragmentContentsSerializer(ShapeSerializer):
+    """What a fragment node stands for in plans, figures and simulations."""
+
+    shape = FragmentJson
+
+    edges = EdgeSerializer(many=True)
 
 
 class CompileResultSerializer(ShapeSerializer):

@@ -123,6 +123,16 @@ class TopologyParameterSerializer(serializers.Serializer[Any]):
         return {**super().get_fields(), "default": default}
 
 
+class FragmentDefinitionSerializer(serializers.Serializer[Any]):
+    """A version of a fragment that nodes of the kind `fragment` use. Its ports are nodes."""
+
+    description = serializers.CharField(required=False)
+    nodes = NodeSerializer(many=True)
+    edges = EdgeSerializer(many=True)
+    parameters = serializers.DictField(child=TopologyParameterSerializer(), required=False)
+    drawing = DrawingSerializer(required=False)
+
+
 class DocumentSerializer(serializers.Serializer[Any]):
     """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
@@ -135,6 +145,9 @@ class DocumentSerializer(serializers.Serializer[Any]):
     edges = EdgeSerializer(many=True)
     drawing = DrawingSerializer(required=False)
     parameters = serializers.DictField(child=TopologyParameterSerializer(), required=False)
+    fragments = serializers.DictField(
+        child=FragmentDefinitionSerializer(), required=False, help_text="By name and version."
+    )
 
 
 @extend_schema_field(DocumentSerializer)

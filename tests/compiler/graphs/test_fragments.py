@@ -132,10 +132,10 @@ def selected(raw: Any, inner: set[str]) -> Any:
             outer.append({"source": "part", "source_port": name, "target": stop[0],
                           "target_port": stop[1]})  # fmt: skip
     roles = {each["id"]: each["kind"].removeprefix("source.") for each in raw["nodes"]}
-    for (start, *_), name in ports.items():
+    for ends, name in ports.items():
         row = next(each for each in made["nodes"] if each["id"] == name)
         if row["kind"] == "fragment.input":
-            row["params"] = {"role": roles[start]}
+            row["params"] = {"role": roles[ends[0]]}
     made["nodes"] += [each for each in raw["nodes"] if each["id"] in inner]
     part = use("part", "part@1", identities={each: each for each in inner})
     before = [each for each in raw["nodes"] if each["id"] not in inner]
