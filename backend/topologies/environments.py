@@ -7,6 +7,15 @@ from millrace_model.documents import TopologyDocument
 ENVIRONMENTS = ("dev", "test", "prod")
 
 
+def filled_in(document: TopologyDocument, environment: str | None) -> TopologyDocument:
+    """Return a document with the values of an environment, and with its fragments."""
+    if document.get("parameters") is None:
+        return document
+    from millrace_compiler.graphs.fragments import filled
+
+    return filled(document, environment)
+
+
 def document_in(document: TopologyDocument, environment: str | None) -> TopologyDocument:
     """Return a document with the values of an environment, and without fragments.
 

@@ -193,6 +193,18 @@ def resolved(raw: TopologyDocument, environment: str | None = None) -> TopologyD
     return cast(TopologyDocument, found)
 
 
+def filled(raw: TopologyDocument, environment: str | None = None) -> TopologyDocument:
+    """Return a document with the values of an environment and with its fragments.
+
+    A document with errors in its parameters is returned as it is.
+    """
+    report = Diagnostics()
+    found = resolve(raw, report, environment).document
+    if report.failed or not isinstance(found, dict):
+        return raw
+    return cast(TopologyDocument, found)
+
+
 def definition_of(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the definition that a document of a fragment is, to be used in other documents."""
     return {name: document[name] for name in _DEFINITION if document.get(name)}

@@ -1,6 +1,6 @@
 /** Services that the designer needs; the page that shows it provides them. */
 
-import type { CompileResult, Topic } from "../api/types";
+import type { CompileResult, Fragment, Topic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 
 type TopicEntry = Readonly<Topic>;
@@ -25,6 +25,14 @@ export interface DesignerServices {
   samples(topic: string, side: "key" | "value"): Promise<readonly string[]>;
   /** Schemas of the JSON keys or values that other topologies read from a topic, or write to it. */
   schemas(topic: string, side: "key" | "value"): Promise<readonly KnownSchema[]>;
+  /** The fragments of the workspace by name, or those whose name or description contains a text. */
+  fragments(search?: string): Promise<readonly Fragment[]>;
+  /** The document of a version of a fragment. */
+  fragment(id: number, version: number): Promise<TopologyDocument>;
+  /** Creates a fragment with a first version, and returns its id. */
+  createFragment(name: string, document: TopologyDocument): Promise<number>;
+  /** The address of the page that shows a topology or a fragment. */
+  topologyAddress(id: number): string;
   /** The address of the page that shows a topic's records. */
   topicAddress(topic: string): string;
 }
