@@ -12,10 +12,15 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     StorageState,
+    expect,
 )
 
 from tests.conftest import unused_port
 from tests.e2e.system import System, running_system
+
+#: milliseconds for which a test waits where it names no time of its own
+PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +68,7 @@ def page(
 ) -> Iterator[Page]:
     """A page at the list of topologies; errors and warnings in its console fail the test."""
     found = signed_in.new_page()
-    found.set_default_timeout(20_000)
+    found.set_default_timeout(PATIENCE)
     complaints: list[str] = []
 
     def note(message: ConsoleMessage) -> None:

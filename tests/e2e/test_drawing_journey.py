@@ -14,7 +14,7 @@ from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
 
-pytestmark = [pytest.mark.browser, pytest.mark.alone, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RANDOM: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "topologies.json").read_text(encoding="utf-8")
