@@ -17,11 +17,11 @@ import { pruned } from "./drawing";
 import {
   type Definition,
   definitionOf,
+  definitionsOf,
   FRAGMENT,
   INPUT,
   isFragment,
   OUTPUT,
-  referenceOf,
 } from "./fragments";
 import { mapped, parametersOf, placeOf } from "./parameters";
 
@@ -108,22 +108,6 @@ function used(document: TopologyDocument, nodes: readonly DocumentNode[]) {
   return parametersOf(document).filter(([name]) => text.includes(placeOf(name)));
 }
 
-function definitionsOf(
-  document: TopologyDocument,
-  nodes: readonly DocumentNode[],
-): NonNullable<TopologyDocument["fragments"]> {
-  const found: Record<string, Definition> = {};
-  const ahead = [...nodes];
-  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
-    const reference = referenceOf(node);
-    const definition = definitionOf(document.fragments, node);
-    if (!isFragment(node) || definition === undefined || reference in found) continue;
-    found[reference] = definition;
-    ahead.push(...(definition.nodes as readonly DocumentNode[]));
-  }
-  return found;
-}
-
 function withDefinitions(
   document: TopologyDocument,
   fragments: NonNullable<TopologyDocument["fragments"]>,
@@ -134,7 +118,7 @@ function withDefinitions(
 
 /** The document without definitions that none of its nodes use. */
 export function withoutUnused(document: TopologyDocument): TopologyDocument {
-  return withDefinitions(document, definitionsOf(document, document.nodes));
+  return withDefinitions(document, definitionsOf(document.fragments, document.nodes));
 }
 
 /** The document of a new fragment, made of nodes. */
@@ -185,7 +169,7 @@ export function fragmentOf(
       edges,
       ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
     },
-    definitionsOf(document, nodes),
+    definitionsOf(document.fragments, nodes),
   );
 }
 

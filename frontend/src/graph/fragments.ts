@@ -135,3 +135,20 @@ export function portsOfFragment(definition: Definition | undefined): NodePort[] 
     ),
   ];
 }
+
+/** The definitions that nodes use, and those that these use. */
+export function definitionsOf(
+  definitions: Definitions | undefined,
+  nodes: readonly DocumentNode[],
+): NonNullable<Definitions> {
+  const found: Record<string, Definition> = {};
+  const ahead = [...nodes];
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    const reference = referenceOf(node);
+    const definition = definitionOf(definitions, node);
+    if (!isFragment(node) || definition === undefined || reference in found) continue;
+    found[reference] = definition;
+    ahead.push(...(definition.nodes as readonly DocumentNode[]));
+  }
+  return found;
+}
