@@ -6,12 +6,11 @@ workspace. What is known of them here is where newer versions are from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from django.db.models import Count, QuerySet
 from millrace_backend.errors import Conflict
-from millrace_model.documents import TopologyDocument
+from millrace_model.documents import DocumentNode, TopologyDocument
 
 from topologies.models import FragmentUse, Topology, Version
 
@@ -50,9 +49,9 @@ def note_uses(topology: Topology, document: TopologyDocument) -> None:
     )
 
 
-def references(document: Mapping[str, Any]) -> list[tuple[str, int]]:
+def references(document: TopologyDocument) -> list[tuple[str, int]]:
     """Return names and versions of the definitions that a document contains."""
-    fragments = document.get("fragments")
+    fragments: object = document.get("fragments")
     found = []
     for text in fragments if isinstance(fragments, dict) else ():
         name, _, number = str(text).rpartition("@")
@@ -61,16 +60,25 @@ def references(document: Mapping[str, Any]) -> list[tuple[str, int]]:
     return list(dict.fromkeys(found))[:MOST_USES]
 
 
-def users_of(fragment: Topology) -> list[dict[str, Any]]:
+class FragmentUser(TypedDict):
+    """A topology whose newest version contains versions of a fragment."""
+
+    topology: int
+    name: str
+    is_fragment: bool
+    versions: list[int]
+
+
+def users_of(fragment: Topology) -> list[FragmentUser]:
     """Return the topologies that use a fragment, with the versions of it that each contains."""
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, FragmentUser] = {}
     uses = FragmentUse.objects.filter(fragment=fragment).select_related("topology")
     for use in uses.order_by("topology__name", "number"):
+        name, inner = use.topology.name, use.topology.is_fragment
         row = found.setdefault(
             use.topology_id,
-            {"topology": use.topology_id, "name": use.topology.name, "versions": [],
-             "is_fragment": use.topology.is_fragment},
-        )  # fmt: skip
+            {"topology": use.topology_id, "name": name, "is_fragment": inner, "versions": []},
+        )
         row["versions"].append(use.number)
     return list(found.values())
 
@@ -90,24 +98,38 @@ def require_unused(fragment: Topology, doing: str) -> None:
         )
 
 
-def interface_of(version: Version | None) -> dict[str, Any]:
+class FragmentInput(TypedDict):
+    """An input, with what it needs; None: anything."""
+
+    name: str
+    role: str | None
+    key: str | None
+    value: str | None
+
+
+class FragmentInterface(TypedDict):
+    """Inputs, outputs and names of parameters."""
+
+    inputs: list[FragmentInput]
+    outputs: list[str]
+    parameters: list[str]
+
+
+def interface_of(version: Version | None) -> FragmentInterface:
     """Return inputs, outputs and parameters of a version of a fragment."""
-    document = {} if version is None else version.document
-    nodes = document.get("nodes") or []
-    parameters = document.get("parameters")
+    nodes = [] if version is None else version.document["nodes"]
+    parameters: object = None if version is None else version.document.get("parameters")
     return {
-        "inputs": [
-            {
-                "name": node["id"],
-                **{
-                    part: value if isinstance(value, str) else None
-                    for part in ("role", "key", "value")
-                    for value in [(node.get("params") or {}).get(part)]
-                },
-            }
-            for node in nodes
-            if node["kind"] == _INPUT
-        ],
+        "inputs": [_input(node) for node in nodes if node["kind"] == _INPUT],
         "outputs": [node["id"] for node in nodes if node["kind"] == _OUTPUT],
         "parameters": list(parameters) if isinstance(parameters, dict) else [],
     }
+
+
+def _input(node: DocumentNode) -> FragmentInput:
+    params = node.get("params") or {}
+    role, key, value = (
+        each if isinstance(each, str) else None
+        for each in (params.get("role"), params.get("key"), params.get("value"))
+    )
+    return {"name": node["id"], "role": role, "key": key, "value": value}

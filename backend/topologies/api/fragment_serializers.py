@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from topologies.fragments import interface_of
+from topologies.fragments import FragmentInterface, interface_of
 from topologies.models import Topology
 
 
@@ -59,7 +59,7 @@ class FragmentSerializer(serializers.ModelSerializer[Topology]):
         return topology.latest_number or None
 
     @extend_schema_field(FragmentInterfaceSerializer)
-    def get_interface(self, topology: Topology) -> dict[str, Any]:
+    def get_interface(self, topology: Topology) -> FragmentInterface:
         """Inputs, outputs and parameters of the newest version."""
         return interface_of(next(iter(getattr(topology, "newest", ())), None))
 

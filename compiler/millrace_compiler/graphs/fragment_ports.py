@@ -74,7 +74,7 @@ def alone(node: Any, report: Diagnostics) -> Any:
     return {**rest, "kind": f"source.{role}", "params": {**topic, **formats}}
 
 
-def read_port(node: Mapping[str, Any], report: Diagnostics) -> Declared | None:
+def read_port(node: Mapping[str, object], report: Diagnostics) -> Declared | None:
     """Read a port of a fragment; None if it has an error, which is reported at the node."""
     id_, kind = str(node.get("id")), str(node["kind"])
     given = node.get("params")

@@ -31,7 +31,12 @@ from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from typing import Any, cast
 
-from millrace_model.documents import Position, TopologyDocument
+from millrace_model.documents import (
+    DocumentNode,
+    FragmentDefinition,
+    Position,
+    TopologyDocument,
+)
 from millrace_model.plans import FragmentJson, InnerNode
 
 from millrace_compiler.declarations.ports import Port
@@ -177,7 +182,8 @@ def expand(raw: object, report: Diagnostics) -> Expansion:
         return Expansion(raw)
     document = {name: value for name, value in raw.items() if name != "fragments"}
     document["nodes"] = [alone(each, report) for each in raw["nodes"]]
-    return _Expander(document, _definitions(raw, report), report).expanded()
+    whole = cast(TopologyDocument, document)
+    return _Expander(whole, _definitions(raw, report), report).expanded()
 
 
 def resolved(raw: TopologyDocument, environment: str | None = None) -> TopologyDocument:
@@ -205,12 +211,7 @@ def filled(raw: TopologyDocument, environment: str | None = None) -> TopologyDoc
     return cast(TopologyDocument, found)
 
 
-def definition_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the definition that a document of a fragment is, to be used in other documents."""
-    return {name: document[name] for name in _DEFINITION if document.get(name)}
-
-
-def _definitions(raw: Mapping[str, object], report: Diagnostics) -> dict[str, dict[str, Any]]:
+def _definitions(raw: Mapping[str, object], report: Diagnostics) -> dict[str, FragmentDefinition]:
     given = raw.get("fragments")
     if given is None:
         return {}
@@ -219,7 +220,7 @@ def _definitions(raw: Mapping[str, object], report: Diagnostics) -> dict[str, di
             "document_shape", parameter="fragments", found=kind_of(given), needed="an object"
         )
         return {}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, FragmentDefinition] = {}
     for name, row in given.items():
         place = f"fragments.{name}"
         if not isinstance(row, dict):
@@ -240,7 +241,7 @@ def _definitions(raw: Mapping[str, object], report: Diagnostics) -> dict[str, di
                 )  # fmt: skip
                 rows = []
             parts[part] = rows
-        found[name] = {**row, **parts}
+        found[name] = cast(FragmentDefinition, {**row, **parts})
     return found
 
 
@@ -267,8 +268,8 @@ class _Frame:
 class _Expander:
     def __init__(
         self,
-        document: dict[str, Any],
-        definitions: Mapping[str, dict[str, Any]],
+        document: TopologyDocument,
+        definitions: Mapping[str, FragmentDefinition],
         report: Diagnostics,
     ) -> None:
         self.document, self.definitions, self.report = document, definitions, report
@@ -309,12 +310,14 @@ class _Expander:
 
     def _walk(self, nodes: list[Any], edges: list[Any], frame: _Frame | None) -> None:
         inner: set[str] = set()
-        for node in nodes:
-            if not isinstance(node, dict):
-                self.nodes.append(node)
-            elif frame is not None and node.get("kind") in PORTS:
+        for row in nodes:
+            if not isinstance(row, dict):
+                self.nodes.append(row)
                 continue
-            elif _is_fragment(node) and isinstance(node.get("id"), str):
+            node = cast(DocumentNode, row)
+            if frame is not None and node.get("kind") in PORTS:
+                continue
+            if _is_fragment(node) and isinstance(node.get("id"), str):
                 if node["id"] in inner:
                     self.report.add("node_id_twice", self._top(node, frame), "id", found=node["id"])
                     continue
@@ -325,7 +328,7 @@ class _Expander:
         for index, edge in enumerate(edges):
             self._link(edge, inner, frame, index, nodes)
 
-    def _add(self, node: dict[str, Any], frame: _Frame | None) -> None:
+    def _add(self, node: DocumentNode, frame: _Frame | None) -> None:
         if frame is None or not isinstance(node.get("id"), str):
             self.nodes.append(node)
             return
@@ -341,12 +344,13 @@ class _Expander:
             return id_
         return frame.identities.get(frame.path + id_) or f"{frame.id}{SEPARATOR}{id_}"
 
-    def _top(self, node: Mapping[str, Any], frame: _Frame | None) -> str:
+    def _top(self, node: DocumentNode, frame: _Frame | None) -> str:
         return str(node["id"]) if frame is None else frame.top
 
-    def _fragment(self, node: dict[str, Any], frame: _Frame | None) -> None:
+    def _fragment(self, node: DocumentNode, frame: _Frame | None) -> None:
         top, id_ = self._top(node, frame), self._id(str(node["id"]), frame)
-        params: dict[str, Any] = node["params"] if isinstance(node.get("params"), dict) else {}
+        given: object = node.get("params")
+        params: Mapping[str, object] = given if isinstance(given, dict) else {}
         name = self._reference(params, top, frame)
         if name is None:
             self._fail(top, id_)
@@ -357,7 +361,7 @@ class _Expander:
         if self.characters > MOST_CHARACTERS:
             raise _TooLargeError
         filled = self._filled(definition, params.get("arguments"), top)
-        nodes = cast(dict[str, Any], filled.document)["nodes"]
+        nodes = cast(FragmentDefinition, filled.document)["nodes"]
         self._read_ports(id_, top, nodes, outer=frame is None)
         if frame is None:
             identities, path = self._identities(params.get("identities"), top), ""
@@ -369,7 +373,9 @@ class _Expander:
     def _fail(self, top: str, id_: str) -> None:
         self.found.failed |= {top, id_}
 
-    def _reference(self, params: Mapping[str, Any], top: str, frame: _Frame | None) -> str | None:
+    def _reference(
+        self, params: Mapping[str, object], top: str, frame: _Frame | None
+    ) -> str | None:
         """The name of the definition that a fragment node uses; None if it cannot be used."""
         add = self.report.add
         for each in params:
@@ -392,7 +398,7 @@ class _Expander:
             return name
         return None
 
-    def _filled(self, definition: dict[str, Any], given: object, top: str) -> Resolution:
+    def _filled(self, definition: FragmentDefinition, given: object, top: str) -> Resolution:
         """The definition with the arguments of a node in place of the defaults."""
         add = self.report.add
         arguments = given if isinstance(given, dict) else {}
@@ -412,7 +418,7 @@ class _Expander:
             else row
             for name, row in known.items()
         }
-        raw = {"nodes": definition["nodes"]}
+        raw: dict[str, object] = {"nodes": definition["nodes"]}
         if rows or (declared is not None and not isinstance(declared, dict)):
             raw["parameters"] = rows if isinstance(declared, dict) else declared
         local = Diagnostics()
@@ -640,7 +646,7 @@ def _edge(source: str, source_port: str, target: str, target_port: str) -> dict[
     return found
 
 
-def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _without(row: Mapping[str, object], *names: str) -> dict[str, object]:
     return {name: value for name, value in row.items() if name not in names}
 
 
