@@ -138,6 +138,7 @@ def test_a_selection_becomes_a_fragment_that_is_updated_and_dissolved(
     page.get_by_test_id("make-fragment").click()
     expect(designer.node("counted")).to_be_visible(timeout=PATIENCE)
     assert designer.nodes() == ["in", "counted", "out"]
+    designer.open_panel("Problems")
     expect(page.get_by_text("No problems").first).to_be_visible(timeout=PATIENCE)
     designer.save("With a fragment")
 

@@ -22,7 +22,7 @@ from millrace_model.plans import (
 )
 from rest_framework import serializers
 
-from topologies.api.fields import DocumentField, EdgeSerializer, PositionSerializer
+from topologies.api.fields import DocumentField
 from topologies.choices import Blocks, Dialect, Severity
 
 
@@ -132,20 +132,10 @@ class InnerNodeSerializer(ShapeSerializer):
     """A node of a fragment; ``local`` is its id in the definition."""
 
     shape = InnerNode
-
-    position = PositionSerializer(required=False)
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add ``label``, a name that every serializer field already uses."""
-        return {**super().get_fields(), "label": serializers.CharField(required=False)}
+    filled = ("label",)
 
 
-class FragmentContentsSerializer(ShapeSerializer):
-    """What a fragment node stands for in plans, figures and simulations."""
-
-    shape = FragmentJson
-
-    edges = EdgeSerializer(many=True)
+serializer_of(FragmentJson, "FragmentContents")
 
 
 class CompileResultSerializer(ShapeSerializer):

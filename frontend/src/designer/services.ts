@@ -1,7 +1,16 @@
 /** Services that the designer needs; the page that shows it provides them. */
 
-import type { CompileResult, Fragment, Topic } from "../api/types";
+import type {
+  CompileResult,
+  DocumentFormat,
+  ExpressionTrial,
+  Fragment,
+  Topic,
+  TopicRecord,
+  TriedValue,
+} from "../api/types";
 import type { TopologyDocument } from "../graph/document";
+import type { PinnedRecord } from "../graph/pins";
 
 type TopicEntry = Readonly<Topic>;
 
@@ -9,6 +18,14 @@ type TopicEntry = Readonly<Topic>;
 export interface KnownSchema {
   readonly topology: string;
   readonly schema: string;
+}
+
+/** What the cluster knows of a topic. */
+export interface TopicFacts {
+  readonly partitions: number;
+  readonly records: number;
+  /** Null if the topic is empty. */
+  readonly latest: TopicRecord | null;
 }
 
 export interface DesignerServices {
@@ -33,6 +50,18 @@ export interface DesignerServices {
   createFragment(name: string, document: TopologyDocument): Promise<number>;
   /** The address of the page that shows a topology or a fragment. */
   topologyAddress(id: number): string;
+  /** A few of the latest records of a topic, in the formats of a source; rejects if they cannot be read. */
+  latest(
+    topic: string,
+    formats: { key: DocumentFormat; value: DocumentFormat },
+  ): Promise<readonly PinnedRecord[]>;
+  /**
+   * The value, or the error, of an expression for each record. Rejects for one that does not compile, and while the
+   * simulator starts.
+   */
+  tryExpression(asked: ExpressionTrial, signal: AbortSignal): Promise<readonly TriedValue[]>;
+  /** Partitions, number of records and the latest record of a topic; rejects if the cluster does not respond. */
+  topicFacts(topic: string): Promise<TopicFacts>;
   /** The address of the page that shows a topic's records. */
   topicAddress(topic: string): string;
 }

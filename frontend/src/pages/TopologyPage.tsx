@@ -4,7 +4,14 @@ import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { createFragment, listFragments } from "../api/fragmentCalls";
 import { subscribe } from "../api/live";
-import { jsonSamples, knownSchemas, listTopics } from "../api/topicCalls";
+import {
+  jsonSamples,
+  knownSchemas,
+  listTopics,
+  sampleTopic,
+  topicFacts,
+  tryExpression,
+} from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
@@ -21,6 +28,7 @@ import { useTitle } from "../frame/useTitle";
 import { Waiting } from "../frame/Waiting";
 import { WholePage } from "../frame/WholePage";
 import { emptyDocument, readDocument } from "../graph/document";
+import type { PinnedRecord } from "../graph/pins";
 import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
@@ -41,7 +49,7 @@ import { bottomTabs } from "./bottomTabs";
 import { HeaderLeft, HeaderRight } from "./Header";
 import { rememberWorkspace } from "./HomePage";
 import { usePageCommands } from "./pageCommands";
-import { usePresenceFeed } from "./usePresence";
+import { useCursorFeed, usePresenceFeed } from "./usePresence";
 
 const StartDialog = later(async () => (await import("../deployments/StartDialog")).StartDialog);
 const ShadowDialog = later(async () => (await import("../deployments/ShadowDialog")).ShadowDialog);
@@ -226,6 +234,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   useLiveFeed(topology.id, ready);
   useRuntimeFeed(ws, topology.id);
   usePresenceFeed(topology.id, me, editor);
+  useCursorFeed(topology.id, editor);
   useGoToFailure();
   useTourOfSample(topology.name);
   useKeepDraft();
@@ -259,6 +268,11 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       topics: () => listTopics(ws),
       samples: (topic, side) => jsonSamples(ws, topic, side),
       schemas: (topic, side) => knownSchemas(ws, topic, side, topology.id),
+      latest: async (topic, formats) =>
+        (await sampleTopic(ws, topic, { count: 5, start: "latest", headers: true, ...formats }))
+          .lines as unknown as readonly PinnedRecord[],
+      tryExpression: async (asked, signal) => (await tryExpression(ws, asked, signal)).values,
+      topicFacts: (topic) => topicFacts(ws, topic),
       topicAddress: (topic) => topicAddress(ws, topic),
       fragments: (search) => listFragments(ws, search),
       fragment: async (id, version) => {

@@ -349,7 +349,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private lazy val handlers = new PythonHandlers(
     level.settings,
     () => worker,
-    (node, level, message) => topology.all.find(_.node == node).foreach(log(_, level, message))
+    (node, level, message) => topology.all.find(_.node == node).foreach(log(_, level, message)),
+    () => trace
   )
 
   /** Adds the modules that the code may import to the message that starts it. */

@@ -153,8 +153,6 @@ export const causes: Readonly<Record<string, Alternatives>> = {
     "{folder} 中的检查点的偏移量不能更改：它由旧版本写入，或由读取 DataFrame 的作业写入。请同时重置其存储，或从新的检查点开始。",
   checkpoint_mismatch_readers:
     "写入 {folder} 中的检查点的作业为这些节点读取 DataFrame：{before}；此作业为这些节点读取：{now}。请从新的检查点开始。",
-  checkpoint_mismatch_real_time:
-    "{folder} 中的检查点由没有实时模式的版本写入。请以微批运行作业，或从新的检查点开始。",
   checkpoint_mismatch_tasks:
     "{folder} 中的检查点由有 {before} 个任务的作业写入；此作业有 {now} 个任务。请从新的检查点开始。",
   checkpoint_mismatch_topology:

@@ -77,6 +77,8 @@ export const common = {
   Stopped: "已停止",
   Failed: "失败",
   Unknown: "未知",
+  Help: "帮助",
+  Edge: "连线",
   Add: "添加",
   Arrange: "排列",
   View: "视图",

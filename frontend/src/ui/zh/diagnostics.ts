@@ -30,6 +30,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "结果没有去处：拓扑没有汇，没有可查询的存储，也没有处理器。",
     "请添加一个汇，例如“写入主题”。",
   ],
+  self_join_inner: [
+    "优化把流与自身的 {type} 连接变为内连接，与 Kafka Streams 相同：没有匹配的记录不产生结果。",
+    "请改为内连接，或在拓扑的设置中选择其他优化。",
+  ],
   no_nodes: ["拓扑没有节点。", "请添加一个源和一个汇。"],
   unknown_key: ["{place} 有未知的键。", "该键被忽略。已知的键：{known}。"],
   node_id_twice: ["ID {found} 被使用了两次。", "请修改其中一个节点的 ID。"],
