@@ -132,7 +132,6 @@ class InnerNodeSerializer(ShapeSerializer):
     """A node of a fragment; ``local`` is its id in the definition."""
 
     shape = InnerNode
-    filled = ("label",)
 
 
 serializer_of(FragmentJson, "FragmentContents")
