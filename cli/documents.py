@@ -20,7 +20,7 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
-from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.graphs.fragments import resolved
 from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine

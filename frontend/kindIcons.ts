@@ -15,11 +15,14 @@ function iconComponent(name: string): string {
   return `Icon${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}`;
 }
 
+/** Icons of fragments and their ports, which the catalog does not have. */
+const FRAGMENTS = ["login-2", "logout-2", "puzzle"];
+
 /** The names of the icons that the kinds of a catalog ask for, each once, sorted. */
 export function iconNames(catalog: {
   readonly kinds: readonly { readonly icon: string }[];
 }): string[] {
-  return [...new Set(catalog.kinds.map((kind) => kind.icon))].sort();
+  return [...new Set([...catalog.kinds.map((kind) => kind.icon), ...FRAGMENTS])].sort();
 }
 
 const ICONS = join(

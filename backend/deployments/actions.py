@@ -56,6 +56,12 @@ def create_deployment(
     Raises NotFound if the version does not exist, Conflict if the topology is already deployed.
     """
     require(actor, topology.workspace_id, Role.OPERATOR)
+    if topology.is_fragment:
+        raise Conflict(
+            "fragment_not_deployed",
+            f"“{topology.name}” is a fragment, which runs as part of topologies.",
+            "Use it in a topology, and deploy that.",
+        )
     version = version_numbered(topology.pk, number)
     require_tests(version)
     require_approval(version)

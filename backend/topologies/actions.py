@@ -14,6 +14,7 @@ from millrace_backend.quotas import require_room
 from millrace_model.documents import TopologyDocument
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
+from topologies.fragments import note_uses, require_unused
 from topologies.git.binding import version_saved
 from topologies.models import Draft, Topology, Version, empty_document, hash_of, size_of
 
@@ -26,8 +27,9 @@ def create_topology(
     *,
     description: str = "",
     message: str = "",
+    fragment: bool = False,
 ) -> Topology:
-    """Create a topology; a document becomes its first version.
+    """Create a topology, or a fragment; a document becomes its first version.
 
     Raises Conflict for a name that the workspace already has, and if a quota is reached.
     """
@@ -40,11 +42,15 @@ def create_topology(
             workspace=workspace,
             name=name,
             description=description,
+            is_fragment=fragment,
             created_by=actor,
             updated_by=actor,
             updated_at=timezone.now(),
         )
-        audit(actor, workspace.pk, "topology.create", "topology", topology.pk, name=name)
+        audit(
+            actor, workspace.pk, "topology.create", "topology", topology.pk, name=name,
+            **({"fragment": True} if fragment else {}),
+        )  # fmt: skip
         if document is not None:
             _append(actor, topology, document, message)
         topology_changed(topology, actor)
@@ -54,8 +60,13 @@ def create_topology(
 def update_topology(
     actor: User, topology: Topology, name: str | None = None, description: str | None = None
 ) -> None:
-    """Change name or description. Raises Conflict for a name that the workspace already has."""
+    """Change name or description. Raises Conflict for a name that the workspace already has.
+
+    Also for a new name of a fragment that is used, because its users name it.
+    """
     require(actor, topology.workspace_id, Role.EDITOR)
+    if topology.is_fragment and name not in (None, topology.name):
+        require_unused(topology, "renamed")
     with _unique_name(name or topology.name), transaction.atomic():
         topology.name = topology.name if name is None else name
         topology.description = topology.description if description is None else description
@@ -73,11 +84,12 @@ def update_topology(
         topology_changed(topology, actor)
 
 
-def delete_topology(actor: User, topology: Topology) -> None:
+def delete_topology(actor: User, topology: Topology, *, used: bool = False) -> None:
     """Delete a topology with its versions, drafts and inactive deployment; stop its generators.
 
-    Raises Conflict while the deployment is running, and Forbidden if a deployment would be deleted,
-    or a generator stopped, and the actor is not an operator.
+    Raises Conflict while the deployment is running, and for a fragment that is used unless `used`;
+    Forbidden if a deployment would be deleted, or a generator stopped, and the actor is not an
+    operator.
     """
     from deployments.actions import refuse_while_followed, refuse_while_it_runs
     from deployments.rows import forget
@@ -86,6 +98,8 @@ def delete_topology(actor: User, topology: Topology) -> None:
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
         Topology.objects.select_for_update().filter(pk=topology.pk).first()
+        if topology.is_fragment and not used:
+            require_unused(topology, "deleted")
         for deployment in topology.deployments.select_related("topology", "observation"):
             require(actor, topology.workspace_id, Role.OPERATOR)
             refuse_while_followed(deployment)
@@ -264,6 +278,7 @@ def _append(actor: User, topology: Topology, document: TopologyDocument, message
     topology.save(
         update_fields=["latest_number", "node_count", "description", "updated_by", "updated_at"]
     )
+    note_uses(topology, document)
     audit(
         actor,
         topology.workspace_id,

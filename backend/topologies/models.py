@@ -40,6 +40,8 @@ class Topology(models.Model):
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="topologies")
     name = models.CharField(max_length=150)
     description = models.TextField(blank=True)
+    #: whether it is a part that other topologies use (`topologies.fragments`)
+    is_fragment = models.BooleanField(default=False)
     #: number of the newest version; 0 before the first
     latest_number = models.PositiveIntegerField(default=0)
     #: nodes of the newest version
@@ -89,6 +91,26 @@ class Version(models.Model):
             raise ValueError("a version cannot be changed; save a new one")
         self.hash, self.size = hash_of(self.document), size_of(self.document)
         super().save(*args, **kwargs)
+
+
+class FragmentUse(models.Model):
+    """The newest version of a topology contains a version of a fragment of its workspace."""
+
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="fragment_uses")
+    fragment = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="used_by")
+    #: version of the fragment
+    number = models.PositiveIntegerField()
+
+    class Meta:
+        ordering: ClassVar = ["topology", "number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["topology", "fragment", "number"], name="one_use_per_version"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.fragment_id}@{self.number} in {self.topology_id}"
 
 
 class Draft(models.Model):

@@ -25,7 +25,7 @@ from millrace_model.simulations import (
 )
 from millrace_services import local_services
 
-from topologies.environments import document_in
+from topologies.environments import document_in, filled_in
 from topologies.models import Version, hash_of
 from topologies.required import note_pass
 
@@ -104,7 +104,7 @@ class Simulation:
 
     def request(self, owner: str) -> SimulationRequest:
         """Return the run as a request to the simulator."""
-        asked = {**vars(self), "document": document_in(self.document, self.environment)}
+        asked = {**vars(self), "document": filled_in(self.document, self.environment)}
         del asked["steps"], asked["environment"]
         if self.begins is None:
             del asked["begins"]

@@ -27,6 +27,7 @@ class DiagnosticJson(TypedDict):
     facts: Annotated[dict[str, str], "The values in message and hint, for translations."]
     blocks: Literal["compile", "deploy"] | None
     position: PositionJson | None
+    inner: NotRequired[Annotated[str, "The node within, if the node is a fragment."]]
 
 
 class PlacedDiagnostic(DiagnosticJson):

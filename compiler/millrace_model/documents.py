@@ -138,6 +138,16 @@ class Drawing(TypedDict, total=False):
     muted: Annotated[list[str], "Nodes that do nothing in simulations."]
 
 
+class FragmentDefinition(TypedDict, total=False):
+    """A version of a fragment: a part of a document, whose ports are nodes."""
+
+    description: str
+    parameters: dict[str, DocumentParameter]
+    nodes: Required[list[DocumentNode]]
+    edges: Required[list[DocumentEdge]]
+    drawing: Drawing
+
+
 class TopologyDocument(TypedDict, total=False):
     """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
@@ -150,3 +160,4 @@ class TopologyDocument(TypedDict, total=False):
     nodes: Required[list[DocumentNode]]
     edges: Required[list[DocumentEdge]]
     drawing: Drawing
+    fragments: Annotated[dict[str, FragmentDefinition], "By name and version."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NotRequired, TypedDict
 
 from millrace_model.diagnostics import DiagnosticJson
+from millrace_model.documents import DocumentEdge, Position
 
 
 class SubtopologyJson(TypedDict):
@@ -147,6 +148,23 @@ class SentenceJson(TypedDict):
     values: dict[str, str | SentenceJson]
 
 
+class InnerNode(TypedDict):
+    """A node of a fragment; ``local`` is its id in the definition."""
+
+    id: str
+    local: str
+    kind: str
+    label: NotRequired[str]
+    position: NotRequired[Position]
+
+
+class FragmentJson(TypedDict):
+    """What a fragment node stands for in plans, figures and simulations."""
+
+    nodes: list[InnerNode]
+    edges: list[DocumentEdge]
+
+
 class CompilationJson(TypedDict):
     """Diagnostics, types, plan and code of a document, valid or not."""
 
@@ -155,6 +173,9 @@ class CompilationJson(TypedDict):
     plan: PlanJson | None
     summary: Annotated[dict[str, SentenceJson], "A sentence about each node that can be read."]
     code: CodeJson | None
+    fragments: NotRequired[
+        Annotated[dict[str, FragmentJson], "The contents of fragment nodes; absent without any."]
+    ]
     conditions: NotRequired[
         Annotated[list[ConditionJson], "The conditions of the request; absent if it has none."]
     ]

@@ -7,8 +7,13 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.api import Api
 from tests.e2e.designer import Designer
+from tests.e2e.system import System
 from tests.e2e.test_word_count_journey import new_topology
+
+#: milliseconds; a fraction is enough on an idle machine
+PATIENCE = 60_000
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
 
@@ -99,3 +104,60 @@ def test_a_draft_of_another_window_is_not_overwritten(
     other.keyboard.press("ControlOrMeta+z")
     expect(second.node(newer)).to_be_visible()
     other.close()
+
+
+def test_a_selection_becomes_a_fragment_that_is_updated_and_dissolved(
+    page: Page, system: System
+) -> None:
+    """Make one of two nodes, save its next version, update the topology to it, and dissolve it."""
+    text = {"format": "string"}
+    source = {"topics": ["in"], "key": text, "value": text}
+    document = {
+        "format": "millrace.topology/1", "name": "Uses a fragment",
+        "nodes": [
+            {"id": "in", "kind": "source.stream", "position": {"x": 0, "y": 0}, "params": source},
+            {"id": "keep", "kind": "filter", "position": {"x": 280, "y": 0},
+             "params": {"predicate": "length(value) > 3"}},
+            {"id": "count", "kind": "count", "position": {"x": 560, "y": 0}, "params": {}},
+            {"id": "out", "kind": "sink.topic", "position": {"x": 840, "y": 0},
+             "params": {"topic": "counts"}},
+        ],
+        "edges": [{"source": "in", "target": "keep"}, {"source": "keep", "target": "count"},
+                  {"source": "count", "target": "out"}],
+    }  # fmt: skip
+    with Api.of(system.address, page) as api:
+        body = {"name": "Uses a fragment", "document": document}
+        made = api.call("POST", "/workspaces/main/topologies", body)
+    page.goto(f"{system.address}/w/main/t/{made['id']}")
+    designer = Designer(page)
+    designer.select("keep")
+    designer.node("count").click(position={"x": 60, "y": 14}, modifiers=["Shift"])
+    designer.command("Make a fragment")
+    page.get_by_test_id("fragment-name").fill("Counted")
+    expect(page.get_by_test_id("fragment-port-0")).to_have_value("in")
+    page.get_by_test_id("make-fragment").click()
+    expect(designer.node("counted")).to_be_visible(timeout=PATIENCE)
+    assert designer.nodes() == ["in", "counted", "out"]
+    designer.open_panel("Problems")
+    expect(page.get_by_text("No problems").first).to_be_visible(timeout=PATIENCE)
+    designer.save("With a fragment")
+
+    with Api.of(system.address, page) as api:
+        [fragment] = api.call("GET", "/workspaces/main/fragments?search=Counted")["results"]
+        assert fragment["users"] == 1
+    page.get_by_role("link", name="Open the fragment Counted").click()
+    designer = Designer(page)
+    expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_test_id("deploy")).to_have_count(0)
+    designer.select("keep")
+    designer.write("predicate", "length(value) > 4")
+    designer.save("Longer words")
+
+    page.goto(f"{system.address}/w/main/t/{made['id']}")
+    designer = Designer(page)
+    designer.select("counted")
+    page.get_by_test_id("update-fragment").click(timeout=PATIENCE)
+    expect(page.get_by_test_id("fragment-version")).to_contain_text("version 2")
+    page.get_by_test_id("dissolve").click()
+    expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
+    assert sorted(designer.nodes()) == ["count", "in", "keep", "out"]

@@ -13,6 +13,8 @@ from millrace_model.plans import (
     CodeJson,
     CompilationJson,
     ConditionJson,
+    FragmentJson,
+    InnerNode,
     PlacedSubtopology,
     PortJson,
     SentenceJson,
@@ -124,6 +126,15 @@ serializer_of(CodeFile, "GeneratedFile")
 serializer_of(SpanJson, "SourceSpan")
 serializer_of(CodeJson, "GeneratedCode")
 serializer_of(ConditionJson, "CheckedCondition")
+
+
+class InnerNodeSerializer(ShapeSerializer):
+    """A node of a fragment; ``local`` is its id in the definition."""
+
+    shape = InnerNode
+
+
+serializer_of(FragmentJson, "FragmentContents")
 
 
 class CompileResultSerializer(ShapeSerializer):

@@ -43,6 +43,7 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
             "id",
             "workspace",
             "name",
+            "is_fragment",
             "description",
             "created_at",
             "updated_at",
@@ -79,9 +80,14 @@ class NewTopologySerializer(serializers.Serializer[Any]):
     )
     document = DocumentField(required=False)
     template = serializers.CharField(max_length=100, required=False)
+    fragment = serializers.BooleanField(
+        required=False, default=False, help_text="Whether it is a part for other topologies."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Accept a document or a template, not both."""
+        """Accept a document or a template, not both; a fragment has no template."""
+        if attrs["fragment"] and "template" in attrs:
+            raise serializers.ValidationError({"template": "A fragment begins without a template."})
         if "document" in attrs and "template" in attrs:
             raise serializers.ValidationError(
                 {"template": "Send a document or a template, not both."}

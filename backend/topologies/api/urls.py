@@ -5,6 +5,7 @@ from django.urls import path
 from topologies.api import (
     comment_views,
     draft_views,
+    fragment_views,
     git_views,
     simulation_views,
     testing_views,
@@ -14,6 +15,8 @@ from topologies.api import (
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
+    path("workspaces/<slug:workspace>/fragments", fragment_views.FragmentsView.as_view()),
+    path("topologies/<int:topology>/users", fragment_views.FragmentUsersView.as_view()),
     path("workspaces/<slug:workspace>/compile", views.CompileView.as_view()),
     path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
     path("workspaces/<slug:workspace>/differences", simulation_views.DifferencesView.as_view()),

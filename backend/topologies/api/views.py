@@ -30,6 +30,7 @@ from topologies.api.compile_serializers import (
     CompileResultSerializer,
     ExportQuerySerializer,
 )
+from topologies.api.fragment_serializers import DeletionQuerySerializer
 from topologies.choices import Dialect
 from topologies.compiling import compiled
 from topologies.environments import ENVIRONMENTS, document_in
@@ -98,7 +99,7 @@ class TopologiesView(ApiView):
         """List the workspace's topologies, last changed first."""
         found = workspace_for(self.person, workspace)
         return self.page(
-            whole(Topology.objects.filter(workspace=found), self.person),
+            whole(Topology.objects.filter(workspace=found, is_fragment=False), self.person),
             shapes.TopologySerializer,
             search=["name", "description"],
             ordering=ORDERINGS,
@@ -124,7 +125,8 @@ class TopologiesView(ApiView):
                 name,
                 values.get("document"),
                 description=described,
-                message="Imported" if "document" in values else "",
+                message="Imported" if "document" in values and not values["fragment"] else "",
+                fragment=values["fragment"],
             )
         response = shown(self.person, topology.pk)
         response.status_code = 201
@@ -151,10 +153,19 @@ class TopologyView(ApiView):
         actions.update_topology(self.person, row, **given)
         return shown(self.person, row.pk)
 
-    @extend_schema(responses={204: None}, operation_id="topology_delete")
+    @extend_schema(
+        parameters=[DeletionQuerySerializer],
+        responses={204: None},
+        operation_id="topology_delete",
+    )
     def delete(self, request: Request, topology: int) -> Response:
-        """Delete a topology and all its versions (editor; operator if it is deployed)."""
-        actions.delete_topology(self.person, topology_of(self.person, topology))
+        """Delete a topology and all its versions (editor; operator if it is deployed).
+
+        409 with the names of those that use it, for a fragment that is used.
+        """
+        asked = valid(DeletionQuerySerializer, request.query_params)
+        row = topology_of(self.person, topology)
+        actions.delete_topology(self.person, row, used=asked["used"])
         return Response(status=204)
 
 

@@ -19,6 +19,7 @@ from millrace_model.documents import TopologyDocument
 from topologies import actions, testing
 from topologies.choices import OutsideChange
 from topologies.exporting import test_files
+from topologies.fragments import is_fragment
 from topologies.git.binding import wake
 from topologies.git.content import (
     DOCUMENT,
@@ -224,8 +225,9 @@ def _taken(
             raise AssertionError("a new folder has a document")
         name = one_line(document["name"] or change.folder).strip()[:_LONGEST_NAME]
         topology = actions.create_topology(
-            actor, repository.workspace, name or change.folder, document, message=message
-        )
+            actor, repository.workspace, name or change.folder, document, message=message,
+            fragment=is_fragment(document),
+        )  # fmt: skip
         topology.refresh_from_db()
         same = decided is None or change.theirs == decided
         return RepositoryFolder(

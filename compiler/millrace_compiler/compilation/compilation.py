@@ -11,6 +11,7 @@ from millrace_model.graphs import TaskGraph
 from millrace_model.plans import (
     CodeJson,
     CompilationJson,
+    EdgePlan,
     NodePlan,
     PlacedSubtopology,
     PlanJson,
@@ -24,6 +25,7 @@ from millrace_compiler.declarations.operator import Store
 from millrace_compiler.declarations.ports import Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.documents.document import Document, read_document
+from millrace_compiler.graphs.fragments import Expansion, expand
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.graphs.topology_parameters import resolve
 from millrace_compiler.inference.analysis import Analyzer, AnalyzerUnavailable
@@ -71,6 +73,8 @@ class Compilation:
     identity: str | None = None
     #: Input of the stateful operator (:mod:`millrace_compiler.planning.task_graph`).
     task_graph: TaskGraph | None = None
+    #: Which nodes are from which fragments.
+    expansion: Expansion = field(default_factory=lambda: Expansion(None))
 
     @property
     def differences(self) -> list[Announced]:
@@ -101,6 +105,9 @@ class Compilation:
         ports: dict[str, dict[str, PortJson]] = {}
         for (node, port), found in self.ports.items():
             ports.setdefault(node, {})[port] = found.to_json()
+        for (node, port), inner in self.expansion.outputs.items():
+            if inner in self.ports:
+                ports.setdefault(node, {})[port] = self.ports[inner].to_json()
         code: CodeJson | None = None
         if self.code is not None:
             code = {
@@ -108,13 +115,16 @@ class Compilation:
                 "source_map": [span.to_json() for span in self.source_map],
                 "between": list(self.between),
             }
-        return {
+        answer: CompilationJson = {
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "ports": ports,
             "plan": self._plan_json(),
             "summary": {node: each.to_json() for node, each in self.summaries.items()},
             "code": code,
         }
+        if self.expansion.origins:
+            answer["fragments"] = self.expansion.to_json()
+        return answer
 
     def plan_json(self) -> ProgramPlan:
         """The content of a program's `plan.json`: what `describe` shows, with levels and tasks.
@@ -148,14 +158,19 @@ class Compilation:
             "topics": self.topics_read(plan),
             "text": plan_text(plan),
             "nodes": self.nodes_json(plan),
-            "edges": [
-                {
-                    "index": edge.index,
-                    "shuffle": (edge.target, edge.target_port) in plan.physical.shuffled,
-                }
-                for edge in self.document.edges
-            ],
+            "edges": self._edges_json(plan),
         }
+
+    def _edges_json(self, plan: Plan) -> list[EdgePlan]:
+        """Whether records of each edge are moved; an edge to a fragment stands for those within."""
+        indexes, shuffled = self.expansion.edges, plan.physical.shuffled
+        found: dict[int, EdgePlan] = {}
+        for edge in self.document.edges:
+            index = edge.index if indexes is None else indexes[edge.index]
+            if index is not None:
+                row = found.setdefault(index, {"index": index, "shuffle": False})
+                row["shuffle"] |= (edge.target, edge.target_port) in shuffled
+        return [found[index] for index in sorted(found)]
 
     def topics_read(self, plan: Plan) -> list[TopicRead]:
         """The topics that are read by name, with their partitions and where these are from."""
@@ -235,11 +250,12 @@ def compile_document(
     declares; the code is the same. ``ports``: those for which sources of a part of a topology stand
     (:mod:`millrace_compiler.compilation.running_part`). Parameters of the topology have their
     defaults; for those of an environment, see
-    :func:`millrace_compiler.graphs.topology_parameters.resolved`.
+    :func:`millrace_compiler.graphs.fragments.resolved`.
     """
     report = Diagnostics()
     resolution = resolve(raw, report)
-    document = replace(read_document(resolution.document, report), actual=dict(partitions or {}))
+    expansion = expand(resolution.document, report)
+    document = replace(read_document(expansion.document, report), actual=dict(partitions or {}))
     settings = read_settings(document, report)
     if real_time and settings.get("processing_guarantee") == "exactly_once":
         report.add("real_time_exactly_once", None, "processing_guarantee")
@@ -253,6 +269,7 @@ def compile_document(
     except AnalyzerUnavailable as error:
         report.add("analyzer", None, None, reason=str(error))
         inferred = {}
+    expansion.check_types(inferred, report)
     physical = lower_graph(graph, inferred, settings)
     plan = make_plan(graph, physical, report)
     _check_results(graph, plan, report)
@@ -265,7 +282,7 @@ def compile_document(
     compilation = Compilation(
         document,
         graph,
-        list(resolution.original(report)),
+        list(resolution.original(expansion.original(report))),
         inferred,
         plan if physical.steps else None,
         None,
@@ -275,6 +292,7 @@ def compile_document(
             if id_ not in unread
         },
         dialect=dialect,
+        expansion=expansion,
     )
     if written is not None:
         compilation.code = written.files

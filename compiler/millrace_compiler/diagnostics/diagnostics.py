@@ -66,7 +66,7 @@ class Diagnostic:
 
     ``node`` is the id of the node that it is about, ``None`` for the document as a whole.
     ``parameter`` is the parameter or port; ``path`` is the exact place within a structured
-    parameter (``branches[1].predicate``).
+    parameter (``branches[1].predicate``). ``inner``: the node within, if ``node`` is a fragment.
     """
 
     code: str
@@ -75,6 +75,7 @@ class Diagnostic:
     path: str | None = None
     position: Position | None = None
     data: Mapping[str, object] = field(default_factory=dict)
+    inner: str | None = None
 
     @property
     def severity(self) -> Severity:
@@ -112,7 +113,7 @@ class Diagnostic:
     def to_json(self) -> DiagnosticJson:
         """The diagnostic as in the response of the compile endpoint."""
         position = self.position
-        return {
+        found: DiagnosticJson = {
             "code": self.code,
             "severity": self.severity,
             "node": self.node,
@@ -124,10 +125,15 @@ class Diagnostic:
             "blocks": self.blocks,
             "position": {"start": position.start, "stop": position.stop} if position else None,
         }
+        if self.inner is not None:
+            found["inner"] = self.inner
+        return found
 
     def to_text(self) -> str:
         """One line for a terminal."""
-        where = ".".join(part for part in (self.node, self.path or self.parameter) if part)
+        where = ".".join(
+            part for part in (self.inner or self.node, self.path or self.parameter) if part
+        )
         place = f" (characters {self.position.start}-{self.position.stop})" if self.position else ""
         hint = f" {self.hint}" if self.hint else ""
         return f"{self.severity}: {where or 'document'}: {self.message}{place}{hint} [{self.code}]"
@@ -154,7 +160,10 @@ class Diagnostics:
 
     def put(self, found: Diagnostic) -> None:
         """Adds an existing diagnostic."""
-        key = (found.code, found.node, found.parameter, found.path, found.position, found.message)
+        key = (
+            found.code, found.node, found.inner, found.parameter, found.path, found.position,
+            found.message,
+        )  # fmt: skip
         self._found.setdefault(key, found)
 
     def __iter__(self) -> Iterator[Diagnostic]:

@@ -20,7 +20,8 @@ TOPIC_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,249}")
 MAX_PARTITIONS = 10_000
 _MAX_ID = 200
 _TOP = (
-    "format", "name", "description", "settings", "topics", "parameters", "nodes", "edges", "drawing"
+    "format", "name", "description", "settings", "topics", "parameters", "nodes", "edges",
+    "drawing", "fragments",
 )  # fmt: skip
 _NODE = ("id", "kind", "label", "position", "description", "params")
 _EDGE = ("source", "target", "source_port", "target_port")

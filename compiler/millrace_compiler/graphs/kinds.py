@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import cast
 
 from millrace_model.documents import DocumentNode, TopologyDocument
 
@@ -18,13 +19,26 @@ def python_kinds() -> frozenset[str]:
 
 
 def runs_python(document: TopologyDocument) -> bool:
-    """Whether Python code of the user runs: of a node, its windows, or a handler of errors."""
+    """Whether Python code of the user runs: of a node, its windows, or a handler of errors.
+
+    Nodes of fragments count, whether or not the document uses them.
+    """
     settings: object = document.get("settings")
     handlers = settings.values() if isinstance(settings, Mapping) else ()
     if any(each == FUNCTION for each in handlers if isinstance(each, str)):
         return True
-    nodes = document["nodes"]
-    return any(node["kind"] in python_kinds() or _has_own_windows(node) for node in nodes)
+    kinds = python_kinds()
+    return any(node.get("kind") in kinds or _has_own_windows(node) for node in nodes_of(document))
+
+
+def nodes_of(document: TopologyDocument) -> list[DocumentNode]:
+    """Return the nodes of a document, and those of its fragments."""
+    found = [*document["nodes"]]
+    fragments: object = document.get("fragments")
+    for row in fragments.values() if isinstance(fragments, dict) else ():
+        nodes = row.get("nodes") if isinstance(row, dict) else None
+        found += [cast(DocumentNode, each) for each in nodes or () if isinstance(each, dict)]
+    return found
 
 
 def _has_own_windows(node: DocumentNode) -> bool:
@@ -34,7 +48,7 @@ def _has_own_windows(node: DocumentNode) -> bool:
 
 def runs_only_expressions(document: TopologyDocument) -> bool:
     """Whether a document has no Python code of the user and reads nothing but topics."""
-    reads = any(node.get("params", {}).get("reader") for node in document["nodes"])
+    reads = any((node.get("params") or {}).get("reader") for node in nodes_of(document))
     return not reads and not runs_python(document)
 
 

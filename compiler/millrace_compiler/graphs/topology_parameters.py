@@ -24,9 +24,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
-
-from millrace_model.documents import TopologyDocument
+from typing import Any
 
 from millrace_compiler.declarations.operator import registry
 from millrace_compiler.diagnostics.diagnostics import (
@@ -166,18 +164,6 @@ def resolve(raw: object, report: Diagnostics, environment: str | None = None) ->
         if name not in found.used:
             report.add("parameter_unused", parameter=f"parameters.{name}", name=name)
     return found
-
-
-def resolved(raw: TopologyDocument, environment: str | None = None) -> TopologyDocument:
-    """Return a document with the values of an environment; as it is if one of them is not valid.
-
-    The compiler then reports why.
-    """
-    report = Diagnostics()
-    found = resolve(raw, report, environment)
-    if report.failed or not isinstance(found.document, dict):
-        return raw
-    return cast(TopologyDocument, found.document)
 
 
 def read_parameters(raw: Mapping[str, object], report: Diagnostics) -> dict[str, TopologyParameter]:

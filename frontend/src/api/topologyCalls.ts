@@ -73,6 +73,7 @@ export const createTopology = (workspace: string, made: NewTopology): Promise<To
       body: {
         name: made.name,
         description: made.description ?? "",
+        fragment: false,
         ...(made.document === undefined ? {} : { document: body(made.document) }),
         ...(made.template === undefined ? {} : { template: made.template }),
       },

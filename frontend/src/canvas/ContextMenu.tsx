@@ -23,6 +23,8 @@ const NODE = [
   null,
   "group",
   "leave-group",
+  "make-fragment",
+  "dissolve-fragment",
   null,
   "delete-and-reconnect",
   "delete",
@@ -38,6 +40,7 @@ const GROUP = [
   null,
   "group",
   "ungroup",
+  "make-fragment",
   null,
   "delete",
 ];

@@ -1,6 +1,7 @@
 /** Commands for what only simulations use: records on edges, and muted nodes. */
 
 import { edgeId, isStoreKind } from "../graph/document";
+import { isFragment } from "../graph/fragments";
 import { mutable, mutedOf, pinOn, setPin, toggleMuted } from "../graph/pins";
 import { t } from "../ui/i18n";
 import { type Command, type CommandContext, editable } from "./command";
@@ -10,9 +11,10 @@ import { openDialog } from "./dialogs";
 function chosenEdge({ designer: { document, selection } }: CommandContext) {
   const edge = document.edges.find((each) => edgeId(each) === selection.edges[0]);
   const source = document.nodes.find((node) => node.id === edge?.source);
-  return selection.edges.length !== 1 || source === undefined || isStoreKind(source.kind)
-    ? undefined
-    : edge;
+  const target = document.nodes.find((node) => node.id === edge?.target);
+  if (selection.edges.length !== 1 || source === undefined || target === undefined)
+    return undefined;
+  return isStoreKind(source.kind) || isFragment(source) || isFragment(target) ? undefined : edge;
 }
 
 export const pinRecords: Command = {

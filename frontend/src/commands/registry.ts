@@ -11,6 +11,7 @@ import { cutNodes } from "./cutNodes";
 import { duplicate } from "./duplicate";
 import { editNode } from "./editNode";
 import { exportDocument } from "./exportDocument";
+import * as fragments from "./fragments";
 import * as groups from "./groups";
 import { learn, tour } from "./guides";
 import { help } from "./help";
@@ -66,6 +67,7 @@ const own: readonly Command[] = [
   groups.expandAll,
   groups.addNote,
   groups.editNote,
+  ...Object.values(fragments),
   ...Object.values(part),
   ...Object.values(arrange),
   ...Object.values(view),

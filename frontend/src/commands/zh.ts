@@ -67,4 +67,5 @@ export const zh = {
   "Mute in simulations, or unmute": "在模拟中静音或取消静音",
   Mute: "静音",
   Unmute: "取消静音",
+  "Make a fragment…": "制作片段…",
 };

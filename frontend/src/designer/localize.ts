@@ -1,6 +1,7 @@
 /** The compiler's catalog in the language of the page. */
 
 import type { Catalog, Kind, Parameter } from "../graph/catalog";
+import { KINDS_OF_FRAGMENTS } from "../graph/fragments";
 import { catalogText } from "../ui/i18n";
 
 function word(english: string): string {
@@ -52,6 +53,7 @@ export function localize(catalog: Catalog): Catalog {
     ...catalog,
     families: catalog.families.map(titled),
     kinds: catalog.kinds.map(kind),
+    parts: KINDS_OF_FRAGMENTS.map(kind),
     formats: catalog.formats.map(titled),
     settings: catalog.settings.map(parameter),
   };

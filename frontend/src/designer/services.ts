@@ -4,6 +4,7 @@ import type {
   CompileResult,
   DocumentFormat,
   ExpressionTrial,
+  Fragment,
   Topic,
   TopicRecord,
   TriedValue,
@@ -41,6 +42,14 @@ export interface DesignerServices {
   samples(topic: string, side: "key" | "value"): Promise<readonly string[]>;
   /** Schemas of the JSON keys or values that other topologies read from a topic, or write to it. */
   schemas(topic: string, side: "key" | "value"): Promise<readonly KnownSchema[]>;
+  /** The fragments of the workspace by name, or those whose name or description contains a text. */
+  fragments(search?: string): Promise<readonly Fragment[]>;
+  /** The document of a version of a fragment. */
+  fragment(id: number, version: number): Promise<TopologyDocument>;
+  /** Creates a fragment with a first version, and returns its id. */
+  createFragment(name: string, document: TopologyDocument): Promise<number>;
+  /** The address of the page that shows a topology or a fragment. */
+  topologyAddress(id: number): string;
   /** A few of the latest records of a topic, in the formats of a source; rejects if they cannot be read. */
   latest(
     topic: string,

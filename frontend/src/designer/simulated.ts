@@ -6,6 +6,8 @@ import type { PinnedRecord } from "../graph/pins";
 interface SimulatedState {
   /** Number of records by edge id; null while no simulation is shown. */
   readonly edges: Readonly<Record<string, number>> | null;
+  /** Records into and out of each node, those within fragments among them. */
+  readonly nodes: Readonly<Record<string, { readonly in: number; readonly out: number }>> | null;
   /** Number of records that ended at a node, by reason in words. */
   readonly drops: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The node that the current step's record entered, and the edge over which it came. */
@@ -26,6 +28,7 @@ interface SimulatedState {
 
 export const useSimulated = create<SimulatedState>()((set) => ({
   edges: null,
+  nodes: null,
   drops: {},
   at: null,
   missed: null,

@@ -91,6 +91,8 @@ export interface DesignerState {
   readonly revision: number;
   readonly catalog: Catalog | null;
   readonly readOnly: boolean;
+  /** Whether it is a fragment, which has inputs and outputs and is not deployed. */
+  readonly isFragment: boolean;
   readonly selection: Selection;
   readonly layer: Layer;
   readonly history: History;
@@ -112,6 +114,7 @@ export interface DesignerState {
     document: TopologyDocument;
     catalog: Catalog;
     readOnly?: boolean;
+    isFragment?: boolean;
   }): void;
   close(): void;
   /** Sets the catalog, translated into the language of the page. */
@@ -193,6 +196,13 @@ function saveHistoryNow() {
   }
 }
 
+/** The catalog with the definitions of a document, on which the ports of its nodes depend. */
+function knowing(catalog: Catalog | null, { fragments }: TopologyDocument): Catalog | null {
+  if (catalog === null || catalog.fragments === fragments) return catalog;
+  const { fragments: _old, ...rest } = catalog;
+  return fragments === undefined ? rest : { ...rest, fragments };
+}
+
 function stillThere(document: TopologyDocument, ids: readonly string[]): string[] {
   return ids.filter((id) => findNode(document, id) !== undefined);
 }
@@ -217,6 +227,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     if (step === null || get().readOnly) return;
     set({
       document: step.shown.document,
+      catalog: knowing(get().catalog, step.shown.document),
       history: step.history,
       revision: get().revision + 1,
       selection: { nodes: stillThere(step.shown.document, step.shown.selected), edges: [] },
@@ -240,15 +251,17 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     revision: 0,
     catalog: null,
     readOnly: false,
+    isFragment: false,
     history: EMPTY_HISTORY,
 
-    open: ({ topologyId, document, catalog, readOnly = get().readOnly }) => {
+    open: ({ topologyId, document, catalog, readOnly = get().readOnly, isFragment = false }) => {
       saveHistoryNow();
       set({
         ...JUST_OPENED,
         topologyId,
         document,
-        catalog: localize(catalog),
+        catalog: knowing(localize(catalog), document),
+        isFragment,
         readOnly,
         revision: get().revision + 1,
         history: loadHistory(topologyId, document),
@@ -260,7 +273,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
       set({ topologyId: null, result: null, nodeDiagnostics: {}, focusRequest: null });
     },
 
-    setCatalog: (catalog) => set({ catalog: localize(catalog) }),
+    setCatalog: (catalog) => set({ catalog: knowing(localize(catalog), get().document) }),
     setReadOnly: (readOnly) => set({ readOnly }),
 
     change: (label, how, options = {}) => {
@@ -273,6 +286,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
       }
       set({
         document: next,
+        catalog: knowing(get().catalog, next),
         revision: revision + 1,
         history: remember(history, snapshot(label), options.gesture ?? null),
         selection: options.select ?? {
@@ -342,6 +356,9 @@ export const useDesigner = create<DesignerState>()((set, get) => {
               : result.diagnostics,
           ports: shareEntries(old?.ports, result.ports),
           summary: shareEntries(old?.summary, result.summary),
+          ...(result.fragments === undefined
+            ? {}
+            : { fragments: shareEntries(old?.fragments, result.fragments) }),
         },
         nodeDiagnostics: shareEntries(get().nodeDiagnostics, byNode(result.diagnostics)),
         compileFailure: null,

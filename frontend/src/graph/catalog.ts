@@ -2,6 +2,7 @@
 
 import type { components } from "../schema";
 import { type DocumentNode, type Held, type Json, paramsOf } from "./document";
+import { type Definitions, definitionOf, isFragment, portsOfFragment } from "./fragments";
 
 type Schemas = components["schemas"];
 
@@ -11,7 +12,12 @@ export type Parameter = Held<Schemas["Parameter"]>;
 export type Format = Held<Schemas["Format"]>;
 export type Kind = Held<Schemas["Kind"]>;
 export type CatalogFunction = Held<Schemas["Function"]>;
-export type Catalog = Held<Schemas["Catalog"]>;
+export type Catalog = Held<Schemas["Catalog"]> & {
+  /** Kinds that are not offered everywhere: fragments and their ports. */
+  readonly parts?: readonly Kind[];
+  /** The definitions that the open document contains. */
+  readonly fragments?: Definitions;
+};
 
 const kindTables = new WeakMap<Catalog, Map<string, Kind>>();
 
@@ -19,7 +25,8 @@ const kindTables = new WeakMap<Catalog, Map<string, Kind>>();
 export function kindOf(catalog: Catalog, kind: string): Kind | undefined {
   let table = kindTables.get(catalog);
   if (table === undefined) {
-    table = new Map(catalog.kinds.map((entry) => [entry.kind, entry]));
+    const all = [...catalog.kinds, ...(catalog.parts ?? [])];
+    table = new Map(all.map((entry) => [entry.kind, entry]));
     kindTables.set(catalog, table);
   }
   return table.get(kind);
@@ -55,6 +62,7 @@ function dynamicNames(node: DocumentNode, parameter: string): string[] {
 
 /** All ports of a node in the order in which they are drawn: inputs, the store port, outputs. */
 export function portsOf(catalog: Catalog, node: DocumentNode): NodePort[] {
+  if (isFragment(node)) return portsOfFragment(definitionOf(catalog.fragments, node));
   const kind = kindOf(catalog, node.kind);
   if (kind === undefined) {
     return [

@@ -42,6 +42,7 @@ function idWords(kind: string): string {
   if (family === "source") return name === "stream" ? "stream" : name;
   if (family === "store" || family === "join") return family;
   if (family === "sink") return name === "topic" ? "sink" : name;
+  if (family === "fragment") return name === "input" ? "in" : "out";
   return name === "" ? family : name;
 }
 

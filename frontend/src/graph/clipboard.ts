@@ -11,11 +11,12 @@ import {
   type TopologyDocument,
 } from "./document";
 import { freshMark, groupsOf, membersOf, noteBox, notesOf, setGroups, setNotes } from "./drawing";
+import { isFragment } from "./fragments";
 import { type Box, boundsOf, boxOf, GRID, overlap, snap } from "./geometry";
 
 const FRAGMENT = "millrace.fragment/1";
 
-type Fragment = Pick<TopologyDocument, "nodes" | "edges" | "drawing">;
+type Fragment = Pick<TopologyDocument, "nodes" | "edges" | "drawing" | "fragments">;
 
 /** The chosen nodes, the edges between them, the groups of which all nodes are chosen, and the chosen notes. */
 export function cut(
@@ -32,6 +33,9 @@ export function cut(
     nodes: document.nodes.filter((node) => chosen.has(node.id)),
     edges: document.edges.filter((edge) => chosen.has(edge.source) && chosen.has(edge.target)),
     ...(groups.length + written.length === 0 ? {} : { drawing: { groups, notes: written } }),
+    ...(document.fragments === undefined || !document.nodes.some(isFragment)
+      ? {}
+      : { fragments: document.fragments }),
   };
 }
 
@@ -45,8 +49,13 @@ export function readFragment(text: string): Fragment | null {
     const value: unknown = JSON.parse(text);
     const document = readDocument(value);
     if (document === null || document.nodes.length + notesOf(document).length === 0) return null;
-    const { drawing, edges, nodes } = document;
-    return { nodes, edges, ...(drawing === undefined ? {} : { drawing }) };
+    const { drawing, edges, fragments, nodes } = document;
+    return {
+      nodes,
+      edges,
+      ...(drawing === undefined ? {} : { drawing }),
+      ...(fragments === undefined ? {} : { fragments }),
+    };
   } catch {
     return null;
   }
@@ -150,8 +159,10 @@ export function paste(
     notes.push({ ...note, id, position: snap({ x: x + offset.x, y: y + offset.y }) });
     fresh.push(id);
   }
+  const used = nodes.some(isFragment) ? fragment.fragments : undefined;
   const joined = {
     ...document,
+    ...(used === undefined ? {} : { fragments: { ...used, ...document.fragments } }),
     nodes: [...document.nodes, ...nodes],
     edges: [...document.edges, ...edges],
   };

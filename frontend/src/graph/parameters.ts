@@ -25,7 +25,7 @@ export function parametersOf(
 export const placeOf = (name: string): string => `\${${name}}`;
 
 /** Replaces the texts in a JSON value. */
-function mapped(value: Json, change: (text: string) => Json): Json {
+export function mapped(value: Json, change: (text: string) => Json): Json {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((each) => mapped(each, change));
   if (value === null || typeof value !== "object") return value;

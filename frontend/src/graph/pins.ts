@@ -9,6 +9,7 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
+import { isFragment } from "./fragments";
 
 type Drawing = NonNullable<TopologyDocument["drawing"]>;
 export type Pin = NonNullable<Drawing["pins"]>[number];
@@ -75,6 +76,6 @@ export function toggleMuted(document: TopologyDocument, ids: readonly string[]):
 /** The nodes among these that can be muted. */
 export function mutable(document: TopologyDocument, ids: readonly string[]): readonly string[] {
   return document.nodes
-    .filter((node) => ids.includes(node.id) && !isStoreKind(node.kind))
+    .filter((node) => ids.includes(node.id) && !isStoreKind(node.kind) && !isFragment(node))
     .map((node) => node.id);
 }

@@ -24,11 +24,13 @@ import {
   sourcePort,
   targetPort,
 } from "../graph/document";
+import { isFragment } from "../graph/fragments";
 import { isMissing } from "../problems/places";
 import { Chip, Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
+import { FragmentForm } from "./FragmentForm";
 import { ParameterField } from "./ParameterField";
 import { PlacesOfParameters } from "./PlacesOfParameters";
 import { Section } from "./Section";
@@ -333,7 +335,10 @@ export function NodeForm(props: {
   );
   const named = new Set(shown.map((parameter) => parameter.name));
   const general = diagnostics.filter(
-    (each) => each.parameter === null || !named.has(each.parameter.split(/[.[]/)[0] ?? ""),
+    (each) =>
+      each.inner === undefined &&
+      !each.path?.startsWith("arguments.") &&
+      (each.parameter === null || !named.has(each.parameter.split(/[.[]/)[0] ?? "")),
   );
   return (
     <div ref={form} className="inspector-body m-scroll">
@@ -371,7 +376,8 @@ export function NodeForm(props: {
             onSet={set}
           />
         ))}
-        {kind !== undefined && shown.length === 0 ? (
+        {isFragment(node) ? <FragmentForm node={node} /> : null}
+        {kind !== undefined && shown.length === 0 && !isFragment(node) ? (
           <p className="inspector-hint">{t("This node has no parameters.")}</p>
         ) : null}
       </div>

@@ -8,7 +8,7 @@ import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
 import { setParam, setSetting } from "../graph/changes";
-import { edgeId, findNode, makeEdge, paramsOf } from "../graph/document";
+import { edgeId, emptyDocument, findNode, makeEdge, paramsOf } from "../graph/document";
 import { placeOf } from "../graph/parameters";
 import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
@@ -23,6 +23,22 @@ class QuietServices implements DesignerServices {
 
   topicAddress(topic: string) {
     return `/topics/${topic}`;
+  }
+
+  topologyAddress(id: number) {
+    return `/t/${id}`;
+  }
+
+  async fragments() {
+    return [];
+  }
+
+  async fragment() {
+    return emptyDocument("");
+  }
+
+  async createFragment() {
+    return 1;
   }
 
   async topics() {

@@ -152,4 +152,22 @@ export const zh = {
   "Show values…": "显示值…",
   "Edit parameters…": "编辑参数…",
   "Pin records…": "固定记录…",
+  "inspector.fragment_cuts_store": "一个存储在选区内外都被使用。请选择所有使用它的节点。",
+  "Make a fragment": "制作片段",
+  "Make the fragment": "制作片段",
+  "Make the fragment {name}": "制作片段 {name}",
+  "Input from {node}": "来自 {node} 的输入",
+  "Output of {node}": "{node} 的输出",
+  "Lowercase letters, digits, _ and -, beginning with a letter":
+    "小写字母、数字、_ 和 -，以字母开头",
+  "This name is taken.": "此名称已被使用。",
+  "inspector.fragment_keeps_state":
+    "节点保留其 ID，因而保留其状态。它们使用的拓扑参数成为片段的参数。",
+  "Update to version {n}": "更新到版本 {n}",
+  "{name}, version {n}": "{name}，版本 {n}",
+  "inspector.fragment_is_not_here": "工作区中没有此名称的片段。拓扑包含其所用的内容。",
+  "Open the fragment": "打开片段",
+  "Version {n}: {text}": "版本 {n}：{text}",
+  "the same nodes": "节点相同",
+  Contents: "内容",
 };

@@ -131,6 +131,7 @@ function SavedState() {
 export function HeaderRight({ ws, editor, operator }: HeaderProps) {
   const { changed, saving } = useEditing();
   const empty = useDesigner((state) => state.document.nodes.length === 0);
+  const isFragment = useDesigner((state) => state.isFragment);
   return (
     <>
       <Present />
@@ -147,7 +148,7 @@ export function HeaderRight({ ws, editor, operator }: HeaderProps) {
           </Button>
         </Tip>
       ) : null}
-      <DeployButton allowed={operator} />
+      {isFragment ? <Chip>{t("Fragment")}</Chip> : <DeployButton allowed={operator} />}
       <UserMenu ws={ws} help={HELP.flatMap(helpItem)} />
     </>
   );

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
+import { createFragment, listFragments } from "../api/fragmentCalls";
 import { subscribe } from "../api/live";
 import {
   jsonSamples,
@@ -15,6 +16,7 @@ import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCa
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
+import { outerNode } from "../designer/fragmentFigures";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
@@ -107,7 +109,8 @@ function useGoToFailure() {
       opened = true;
       notified = key;
       if (news && failure?.node != null) {
-        useDesigner.getState().goTo(failure.node, failure.parameter);
+        const { goTo, result } = useDesigner.getState();
+        goTo(outerNode(result?.fragments, failure.node), failure.parameter);
       }
     });
   }, []);
@@ -197,6 +200,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
       topologyId: topology.id,
       document: data.document,
       catalog: data.catalog,
+      isFragment: topology.is_fragment,
     });
     beginEditing({
       user: me,
@@ -270,6 +274,13 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       tryExpression: async (asked, signal) => (await tryExpression(ws, asked, signal)).values,
       topicFacts: (topic) => topicFacts(ws, topic),
       topicAddress: (topic) => topicAddress(ws, topic),
+      fragments: (search) => listFragments(ws, search),
+      fragment: async (id, version) => {
+        const found = readDocument((await getVersion(id, version)).document);
+        return found ?? emptyDocument("");
+      },
+      createFragment: (name, document) => createFragment(ws, name, document),
+      topologyAddress: (id) => `/w/${ws}/t/${id}`,
     }),
     [ws, topology.id],
   );

@@ -79,7 +79,7 @@ export function usePageCommands(rights: {
         id: "deploy",
         group: "topology",
         title: () => t("Deploy"),
-        enabled: () => operator,
+        enabled: ({ designer }) => operator && !designer.isFragment,
         run: () => deployNow(null),
       },
       {

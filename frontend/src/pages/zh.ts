@@ -257,4 +257,5 @@ export const zh = {
   Approve: "批准",
   "approved by {names}": "由 {names} 批准",
   "Simulate up to the node": "模拟到此节点",
+  Fragment: "片段",
 };

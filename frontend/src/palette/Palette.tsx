@@ -1,17 +1,29 @@
 import "./palette.css";
 import { HoverCard, TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
-import { type KeyboardEvent, memo, useDeferredValue, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  memo,
+  Suspense,
+  useDeferredValue,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { KIND_MIME } from "../canvas/drag";
 import { addKind } from "../commands/addNode";
 import { hueOf } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import type { Catalog, Kind } from "../graph/catalog";
+import { FRAGMENT } from "../graph/fragments";
 import { searchKinds } from "../graph/search";
 import { Empty, Keys } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
+import { later } from "../ui/later";
 import { KindCard } from "./KindCard";
+
+const Fragments = later(async () => (await import("./Fragments")).Fragments);
 
 const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: boolean }) {
   const { hue, kind, readOnly } = props;
@@ -59,27 +71,40 @@ const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: bo
   );
 });
 
-function groups(catalog: Catalog, query: string): { title: string; kinds: Kind[] }[] {
+function groups(
+  catalog: Catalog,
+  query: string,
+  isFragment: boolean,
+): { title: string; kinds: Kind[] }[] {
   if (query.trim() !== "") {
     const found = searchKinds(catalog, query);
     return found.length === 0 ? [] : [{ title: t("Best matches"), kinds: found }];
   }
-  return catalog.families
-    .map((family) => ({
+  const ports = {
+    title: t("Ports of the fragment"),
+    kinds: (catalog.parts ?? []).filter((kind) => isFragment && kind.kind !== FRAGMENT),
+  };
+  return [
+    ports,
+    ...catalog.families.map((family) => ({
       title: family.title,
       kinds: catalog.kinds.filter((kind) => kind.family === family.id),
-    }))
-    .filter((group) => group.kinds.length > 0);
+    })),
+  ].filter((group) => group.kinds.length > 0);
 }
 
 /** All kinds by family, searchable by name, synonym or intent. They can be dragged, clicked or added with Enter. */
 export function Palette() {
   const catalog = useDesigner((state) => state.catalog);
   const readOnly = useDesigner((state) => state.readOnly);
+  const isFragment = useDesigner((state) => state.isFragment);
   const [query, setQuery] = useState("");
   const late = useDeferredValue(query);
   const list = useRef<HTMLDivElement>(null);
-  const shown = useMemo(() => (catalog === null ? [] : groups(catalog, late)), [catalog, late]);
+  const shown = useMemo(
+    () => (catalog === null ? [] : groups(catalog, late, isFragment)),
+    [catalog, late, isFragment],
+  );
 
   const move = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
@@ -130,6 +155,9 @@ export function Palette() {
             ))}
           </div>
         ))}
+        <Suspense>
+          <Fragments query={late.trim()} />
+        </Suspense>
         {shown.length === 0 ? (
           <Empty title={t("No matches")}>
             {t({

@@ -8,4 +8,8 @@ export const zh = {
   "palette.describe_what_it_should": "说明要对记录做什么：“过滤”“关联”“每小时计数”。",
   "You can view this topology, but not change it.": "您可以查看此拓扑，但不能修改。",
   "Drag, or press Enter": "拖动，或按 Enter",
+  Fragments: "片段",
+  "Ports of the fragment": "片段的端口",
+  "Open the fragment {name}": "打开片段 {name}",
+  "Used by {n} {n, plural, one {topology} other {topologies}}": "被 {n} 个拓扑使用",
 };

@@ -2,6 +2,7 @@
 
 import { useEffect } from "react";
 import { create } from "zustand";
+import { outerNode, withFragmentFigures } from "../designer/fragmentFigures";
 import { edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
@@ -68,8 +69,14 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
     const renew = () => {
       const view = compute();
       useRunning.setState({ view });
-      useRuntime.getState().setFigures(view);
-      useRuntime.getState().setFailed(failedAt(useLive.getState().deployment));
+      const { fragments } = useDesigner.getState().result ?? {};
+      useRuntime
+        .getState()
+        .setFigures(view && { ...view, nodes: withFragmentFigures(view.nodes, fragments) });
+      const failed = failedAt(useLive.getState().deployment);
+      useRuntime
+        .getState()
+        .setFailed(failed && { ...failed, node: outerNode(fragments, failed.node) });
     };
     renew();
     let last = useLive.getState();
@@ -84,6 +91,7 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
     compare();
     const stopDrawn = useDesigner.subscribe((state, before) => {
       if (state.document !== before.document) compare();
+      if (state.result?.fragments !== before.result?.fragments) renew();
     });
     const stopRunning = useRunning.subscribe((state, before) => {
       if ((state.view === null) !== (before.view === null)) compare();

@@ -238,13 +238,13 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   open: (topology) => {
     if (get().topology === topology) return;
     running?.abort();
-    useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    useSimulated.getState().show({ edges: null, nodes: null, drops: {}, at: null });
     set({ topology, view: "inputs", pins: true, ...NOTHING, ...load(topology) });
     if (get().rows.length === 0) void fillIn(topology);
   },
   close: () => {
     running?.abort();
-    useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    useSimulated.getState().show({ edges: null, nodes: null, drops: {}, at: null });
     set({ topology: null, rows: [], ...UNCHANGED, ...NOTHING });
   },
   setRows: (rows, { gesture, label, order } = {}) => {
@@ -418,7 +418,12 @@ function showProgress(document: TopologyDocument, progress: SimulationProgress) 
     const words = Object.entries(dropped).map(([reason, n]) => [reasonText(reason), n] as const);
     if (words.length > 0) drops[node] = Object.fromEntries(words);
   }
-  useSimulated.getState().show({ edges: byEdge(document, progress.edges ?? []), drops, at: null });
+  useSimulated.getState().show({
+    edges: byEdge(document, progress.edges ?? []),
+    nodes: progress.nodes ?? null,
+    drops,
+    at: null,
+  });
 }
 
 function byEdge(document: TopologyDocument, counts: readonly number[]): Record<string, number> {
@@ -428,7 +433,7 @@ function byEdge(document: TopologyDocument, counts: readonly number[]): Record<s
 /** Shows the counts of a result on the canvas, and keeps the current step if the result has it. */
 export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
-    useSimulated.getState().show({ edges: null, drops: {}, at: null, passed: null });
+    useSimulated.getState().show({ edges: null, nodes: null, drops: {}, at: null, passed: null });
     useBreakpoints.getState().stopAt(null);
     return;
   }
@@ -453,9 +458,12 @@ export function showOnCanvas(shown: Shown | null) {
       count(node, endingText(document, step, reason));
     }
   }
-  useSimulated
-    .getState()
-    .show({ edges, drops, passed: (node, port) => simulatedAt(shown, node, port) });
+  useSimulated.getState().show({
+    edges,
+    nodes: result.nodes,
+    drops,
+    passed: (node, port) => simulatedAt(shown, node, port),
+  });
   const { step, view } = useSimulation.getState();
   const stops = stopsOf(result.steps);
   const at = stops.includes(step) ? step : (stops[0] ?? 0);

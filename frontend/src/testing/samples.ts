@@ -16,6 +16,7 @@ export function aTopology(over: Partial<TopologySummary> = {}): TopologySummary 
     id: 1,
     workspace: "main",
     name: "Word count",
+    is_fragment: false,
     description: "",
     created_at: "2026-01-01T08:00:00Z",
     updated_at: "2026-01-01T09:00:00Z",

@@ -67,3 +67,16 @@ test("an edge that one side added stays, one that the other removed goes, none h
   expect(joined.nodes.map((node) => node.id)).toEqual(["lines", "count", "counts", "big"]);
   expect(joined.edges.map((edge) => edge.target)).toEqual(["count", "count", "big"]);
 });
+
+test("parameters of one side stay, and the fragments that the merged nodes use", () => {
+  const definition = { nodes: [{ id: "in", kind: "fragment.input", params: {} }], edges: [] };
+  const node = { id: "clean", kind: "fragment", params: { fragment: "Clean@2" } };
+  const mine = {
+    ...edited((nodes) => [...nodes, node]),
+    parameters: { low: { type: "number" as const, default: 1 } },
+    fragments: { "Clean@1": definition, "Clean@2": definition },
+  };
+  const joined = merged(base, mine, withParams("lines", { topic: "a" }), new Map());
+  expect(joined.parameters).toEqual(mine.parameters);
+  expect(Object.keys(joined.fragments ?? {})).toEqual(["Clean@2"]);
+});

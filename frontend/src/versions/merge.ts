@@ -3,6 +3,7 @@
 import type { DocumentEdge, DocumentNode, TopologyDocument } from "../graph/document";
 import { edgeId } from "../graph/document";
 import { pruned } from "../graph/drawing";
+import { definitionsOf } from "../graph/fragments";
 
 export type Side = "mine" | "theirs";
 
@@ -95,7 +96,9 @@ export function merged(
   const edges = mergedEdges(base, mine, theirs).filter(
     (edge) => kept.has(edge.source) && kept.has(edge.target),
   );
-  const settled = <K extends "settings" | "topics" | "description" | "drawing">(field: K) =>
+  const settled = <K extends "settings" | "topics" | "description" | "parameters" | "drawing">(
+    field: K,
+  ) =>
     canonical(mine[field] ?? null) === canonical(base?.[field] ?? null)
       ? theirs[field]
       : mine[field];
@@ -104,13 +107,16 @@ export function merged(
     settings: settled("settings"),
     topics: settled("topics"),
     description: settled("description"),
+    parameters: settled("parameters"),
   };
   const drawing = settled("drawing");
-  const { drawing: _theirs, ...undrawn } = joined;
+  const { drawing: _theirs, fragments: _used, ...undrawn } = joined;
+  const fragments = definitionsOf({ ...theirs.fragments, ...mine.fragments }, nodes);
   return pruned({
     ...undrawn,
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(drawing === undefined ? {} : { drawing }),
+    ...(Object.keys(fragments).length === 0 ? {} : { fragments }),
   });
 }
 

@@ -22,6 +22,9 @@ import { Modal } from "../ui/Modal";
 const Tour = later(async () => (await import("../learn/Tour")).Tour);
 const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
 const HelpDialog = later(async () => (await import("../reference/HelpDialog")).HelpDialog);
+const MakeFragmentDialog = later(
+  async () => (await import("../inspector/MakeFragmentDialog")).MakeFragmentDialog,
+);
 const PinDialog = later(async () => (await import("../simulate/PinDialog")).PinDialog);
 
 interface Choice {
@@ -321,6 +324,13 @@ function Dialog() {
     return (
       <Suspense>
         <PinDialog onClose={close} />
+      </Suspense>
+    );
+  }
+  if (open === "fragment") {
+    return (
+      <Suspense>
+        <MakeFragmentDialog onClose={close} />
       </Suspense>
     );
   }

@@ -16,7 +16,7 @@ import time
 from typing import Literal, TypedDict
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.graphs.fragments import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine
 from pyspark.sql import SparkSession

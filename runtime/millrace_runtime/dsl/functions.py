@@ -19,8 +19,8 @@ from millrace_compiler.declarations.functions import (
 from millrace_compiler.declarations.ports import METADATA, Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.documents.document import FORMAT, read_document
+from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.graphs.graph import Graph
-from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_compiler.inference.infer import infer_ports
 from millrace_compiler.program.classes import bound_names, in_place, own_code
 from millrace_compiler.types.types import DataType, NoType, parse_type

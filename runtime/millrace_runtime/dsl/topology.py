@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from millrace_compiler.declarations.functions import RECORD
 from millrace_compiler.documents.document import FORMAT
-from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.parameters.settings import HANDLED
 from millrace_model.documents import DocumentParameter, DocumentSettings, TopologyDocument
 

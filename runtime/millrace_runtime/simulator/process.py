@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
+from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.graphs.kinds import python_kinds
-from millrace_compiler.graphs.topology_parameters import resolved
 from millrace_compiler.parameters.settings import handler_functions
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
@@ -67,6 +67,7 @@ from millrace_runtime.services import confinement
 from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.simulator.encoding import encode
 from millrace_runtime.simulator.expectations import Expectations
+from millrace_runtime.simulator.fragments import Fragments
 from millrace_runtime.simulator.memory import TraceLimits
 from millrace_runtime.simulator.running_part import RunningPart
 from millrace_runtime.simulator.simulation import Simulator
@@ -164,6 +165,9 @@ def simulate(
     Raises MillraceError for invalid input lines.
     """
     whole = partitioned(resolved(request["document"]), request.get("partitions") or {})
+    fragments = Fragments(request["document"])
+    if fragments and progress is not None:
+        progress = fragments.reporting(progress)
     part, document, breakpoints = None, whole, request.get("breakpoints") or {}
     try:
         compilation = compile_document(whole, analyzer)
@@ -183,6 +187,8 @@ def simulate(
     diagnostics = [each.to_json() for each in compilation.diagnostics]
     if part is not None:
         diagnostics = part.diagnostics(diagnostics)
+    if fragments:
+        diagnostics = fragments.diagnostics(diagnostics)
     if not compilation.ok or compilation.task_graph is None:
         return {"diagnostics": diagnostics, "result": None, "plain": None}
     inputs: list[Any] = list(request["inputs"])
@@ -221,6 +227,8 @@ def simulate(
     answer = shown(document, result)
     if part is not None:
         part.show(answer)
+    if fragments:
+        fragments.show(answer)
     answer["differences"], answer["breakpoints"] = differences, stops
     return {"diagnostics": diagnostics, "result": answer, "plain": plain}
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.graphs.fragments import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import LoggedLine, OperatorRecord, OperatorRow
 from millrace_model.traces import DriverStep

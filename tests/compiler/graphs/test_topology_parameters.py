@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from millrace_compiler import Analyzer, ExpressionRequest, ExpressionResult, compile_document
 from millrace_compiler.diagnostics.diagnostics import Diagnostics, Position
-from millrace_compiler.graphs.topology_parameters import resolve, resolved
+from millrace_compiler.graphs.fragments import resolved
+from millrace_compiler.graphs.topology_parameters import resolve
 from millrace_compiler.inference.analysis import ExpressionError
 
 PARAMETERS: dict[str, Any] = {

@@ -230,3 +230,40 @@ def test_a_part_that_cannot_run_is_refused_with_the_reason(warm: Any, part: Any,
     with pytest.raises(MillraceError) as raised:
         answered(warm, document, lines, part)
     assert raised.value.code == code
+
+
+def test_a_simulation_names_the_nodes_and_edges_outside_of_fragments(warm: Any) -> None:
+    text = {"format": "string"}
+    part = {
+        "nodes": [
+            {"id": "in", "kind": "fragment.input"},
+            {"id": "keep", "kind": "filter", "params": {"predicate": "value <> 'no'"}},
+            {"id": "count", "kind": "count"},
+            {"id": "out", "kind": "fragment.output"},
+        ],
+        "edges": [
+            {"source": "in", "target": "keep"}, {"source": "keep", "target": "count"},
+            {"source": "count", "target": "out"},
+        ],
+    }  # fmt: skip
+    document = {
+        "format": "millrace.topology/1", "name": "used", "fragments": {"counted@1": part},
+        "nodes": [
+            {"id": "in", "kind": "source.stream",
+             "params": {"topics": ["in"], "key": text, "value": text}},
+            {"id": "counted", "kind": "fragment", "params": {"fragment": "counted@1"}},
+            {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+        ],
+        "edges": [{"source": "in", "target": "counted"}, {"source": "counted", "target": "out"}],
+    }  # fmt: skip
+    lines = [
+        {"topic": "in", "key": "a", "value": value, "timestamp": at}
+        for at, value in enumerate(("yes", "no", "yes"))
+    ]
+    found = answered(warm, document, lines)
+    assert [each["value"] for each in found["outputs"]] == [1, 2]
+    assert found["edges"] == [3, 2]
+    assert (found["nodes"]["counted"]["in"], found["nodes"]["counted"]["out"]) == (3, 2)
+    assert found["nodes"]["counted--count"]["in"] == 2
+    assert {step["node"] for step in found["steps"]} == {"in", "counted", "out"}
+    assert {step["edge"] for step in found["steps"] if step.get("edge") is not None} == {0, 1}

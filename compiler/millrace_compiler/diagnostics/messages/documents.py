@@ -56,6 +56,45 @@ DOCUMENTS: dict[str, Prose] = {
         "The topology has no parameter {name}.",
         "{guess}Declare it among the parameters of the topology.",
     ),
+    # ---- fragments ------------------------------------------------------------------------
+    "fragment_reference": Prose(
+        "{found} is not a fragment with its version.", "Use a name and a number, such as clean@2."
+    ),
+    "fragment_unknown": Prose(
+        "The document does not contain the fragment {name}.",
+        "{guess}Choose another version, or remove the node.",
+    ),
+    "fragment_cycle": Prose(
+        "The fragment contains itself: {through}.", "Remove it from one of these fragments."
+    ),
+    "fragment_depth": Prose(
+        "Fragments are nested more than {most} levels deep.",
+        "Dissolve one of the fragments around this one.",
+    ),
+    "fragment_too_large": Prose(
+        "With its fragments, the topology has more than {nodes} nodes, {edges} edges or "
+        "{megabytes} MB.",
+        "Use fewer or smaller fragments, or split the topology into several.",
+    ),
+    "fragment_argument": Prose(
+        "The fragment has no parameter {name}.", "{guess}Remove the argument."
+    ),
+    "fragment_edge": Prose(
+        "An edge of the fragment is not valid: {found}.",
+        "Edges begin at an input or a node, and end at a node or an output.",
+    ),
+    "fragment_loop": Prose(
+        "The input “{port}” leads back to itself.", "Remove one of the edges of this cycle."
+    ),
+    "fragment_role": Prose("The role is {found}.", "Use one of {known}."),
+    "fragment_type": Prose("{found} is not a type: {reason}.", "Use a Spark SQL type."),
+    "fragment_input_type": Prose(
+        "The input “{port}” receives {found}, but the fragment needs {needed}.",
+        "Convert the records before the fragment, or change the type of its input.",
+    ),
+    "fragment_unused": Prose(
+        "No node uses the fragment {name}.", "Remove it from the document.", "warning"
+    ),
     "no_results": Prose(
         "The results go nowhere: the topology has no sink, no store that can be queried, and no "
         "processor.",

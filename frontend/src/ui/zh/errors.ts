@@ -76,6 +76,8 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   draft_conflict: "此草稿已在另一个窗口中更改。",
   invalid_document: "拓扑有错误：{cause}",
   name_taken: "这个名称已被使用。请选择其他名称。",
+  fragment_not_deployed: "片段作为拓扑的一部分运行。请在拓扑中使用它，并部署该拓扑。",
+  fragment_used: "片段正被使用：{users}。使用者包含其所用的版本并保持不变，但无法再更新到新版本。",
   no_such_template: "没有这个模板。",
   no_such_topology: "此工作区没有这个拓扑。",
   no_such_verification: "没有这个比较；比较只保留一小时。请重新开始。",

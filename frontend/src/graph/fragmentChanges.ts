@@ -1,0 +1,407 @@
+/** Changes of documents with fragments: make one of nodes, use one, update it, dissolve it. */
+
+import { freshId } from "./changes";
+import {
+  type DocumentEdge,
+  type DocumentNode,
+  type Json,
+  makeEdge,
+  type Position,
+  paramsOf,
+  positionOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+import { pruned } from "./drawing";
+import {
+  type Definition,
+  definitionOf,
+  definitionsOf,
+  FRAGMENT,
+  INPUT,
+  isFragment,
+  OUTPUT,
+} from "./fragments";
+import { mapped, parametersOf, placeOf } from "./parameters";
+
+const SEPARATOR = "--";
+
+interface PortTypes {
+  readonly role: string;
+  readonly key: string;
+  readonly value: string;
+}
+type KnownPorts = Readonly<Record<string, Readonly<Record<string, PortTypes>>>>;
+
+/** A port that a selection would get as a fragment. */
+export interface CutPort {
+  readonly kind: typeof INPUT | typeof OUTPUT;
+  /** The node and port that its records come from. */
+  readonly source: string;
+  readonly port: string;
+  readonly params: Readonly<Record<string, Json>>;
+  /** The edges that it stands for. */
+  readonly edges: readonly DocumentEdge[];
+}
+
+/** The ports at the cut edges of a selection; null if a store is on the other side. */
+export function cutPorts(
+  document: TopologyDocument,
+  chosen: ReadonlySet<string>,
+  known: KnownPorts,
+): CutPort[] | null {
+  const found: (CutPort & { edges: DocumentEdge[] })[] = [];
+  // Children between those of a port keep their places: each run of cut edges has a port of its own.
+  const last = new Map<string, { cut: boolean; port: CutPort & { edges: DocumentEdge[] } }>();
+  for (const edge of document.edges) {
+    const inside = chosen.has(edge.source);
+    const cut = inside !== chosen.has(edge.target);
+    const key = `${edge.source} ${sourcePort(edge)}`;
+    const before = last.get(key);
+    if (!cut) {
+      if (before !== undefined) last.set(key, { ...before, cut: false });
+      continue;
+    }
+    if (targetPort(edge) === "store") return null;
+    if (before?.cut === true) {
+      before.port.edges.push(edge);
+      continue;
+    }
+    const types = known[edge.source]?.[sourcePort(edge)];
+    const made = {
+      kind: inside ? OUTPUT : INPUT,
+      source: edge.source,
+      port: sourcePort(edge),
+      params: inside ? {} : inputParams(types),
+      edges: [edge],
+    } as const;
+    const port = { ...made, edges: [edge] };
+    found.push(port);
+    last.set(key, { cut: true, port });
+  }
+  return found;
+}
+
+function inputParams(types: PortTypes | undefined): Record<string, Json> {
+  if (types === undefined) return { role: "stream" };
+  const windowed = types.role === "windowed_table";
+  const params: Record<string, Json> = { role: windowed ? "table" : types.role };
+  if (!windowed && !types.key.includes("?")) params.key = types.key;
+  if (!types.value.includes("?")) params.value = types.value;
+  return params;
+}
+
+/** Names for ports: `in`, `in-2`, `out`. */
+export function proposedNames(ports: readonly CutPort[], chosen: ReadonlySet<string>): string[] {
+  const taken = new Set(chosen);
+  return ports.map(({ kind }) => {
+    const name = freshId(taken, kind === INPUT ? "in" : "out");
+    taken.add(name);
+    return name;
+  });
+}
+
+/** The parameters of the topology that nodes refer to. */
+function used(document: TopologyDocument, nodes: readonly DocumentNode[]) {
+  const text = JSON.stringify(nodes);
+  return parametersOf(document).filter(([name]) => text.includes(placeOf(name)));
+}
+
+function withDefinitions(
+  document: TopologyDocument,
+  fragments: NonNullable<TopologyDocument["fragments"]>,
+): TopologyDocument {
+  const { fragments: _old, ...rest } = document;
+  return Object.keys(fragments).length === 0 ? rest : { ...rest, fragments };
+}
+
+/** The document without definitions that none of its nodes use. */
+export function withoutUnused(document: TopologyDocument): TopologyDocument {
+  return withDefinitions(document, definitionsOf(document.fragments, document.nodes));
+}
+
+/** The document of a new fragment, made of nodes. */
+export function fragmentOf(
+  document: TopologyDocument,
+  chosen: ReadonlySet<string>,
+  name: string,
+  ports: readonly CutPort[],
+  names: readonly string[],
+): TopologyDocument {
+  const nodes = document.nodes.filter((node) => chosen.has(node.id));
+  const places = nodes.map(positionOf);
+  const left = Math.min(...places.map(({ x }) => x));
+  const right = Math.max(...places.map(({ x }) => x));
+  const top = Math.min(...places.map(({ y }) => y));
+  const counts = { [INPUT]: 0, [OUTPUT]: 0 };
+  const own = ports.map(({ kind, params }, index): DocumentNode => {
+    const row = counts[kind];
+    counts[kind] += 1;
+    const x = kind === INPUT ? left - 280 : right + 280;
+    const id = names[index] ?? "";
+    return { id, kind, label: id, position: { x, y: top + row * 96 }, params };
+  });
+  const edges: DocumentEdge[] = [];
+  ports.forEach(({ kind, edges: cut }, index) => {
+    if (kind !== INPUT) return;
+    const id = names[index] ?? "";
+    for (const edge of cut) edges.push(makeEdge(id, "out", edge.target, targetPort(edge)));
+  });
+  for (const edge of document.edges) {
+    if (!chosen.has(edge.source)) continue;
+    if (chosen.has(edge.target)) edges.push(edge);
+    else {
+      const index = ports.findIndex((port) => port.kind === OUTPUT && port.edges[0] === edge);
+      if (index >= 0) edges.push(makeEdge(edge.source, sourcePort(edge), names[index] ?? "", "in"));
+    }
+  }
+  const parameters = used(document, nodes).map(([id, { values: _values, ...row }]) => [id, row]);
+  return withDefinitions(
+    {
+      format: document.format,
+      name,
+      nodes: [
+        ...own.filter(({ kind }) => kind === INPUT),
+        ...nodes,
+        ...own.filter(({ kind }) => kind === OUTPUT),
+      ],
+      edges,
+      ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
+    },
+    definitionsOf(document.fragments, nodes),
+  );
+}
+
+/** The definition that other documents contain of a fragment's document. */
+function definitionIn(document: TopologyDocument): Definition {
+  const { nodes, edges, parameters, drawing } = document;
+  return {
+    nodes,
+    edges,
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(drawing === undefined ? {} : { drawing }),
+  } as Definition;
+}
+
+/** The document with a definition, and with those that it uses. */
+function defined(
+  document: TopologyDocument,
+  reference: string,
+  fragment: TopologyDocument,
+): TopologyDocument {
+  const fragments = {
+    ...document.fragments,
+    ...fragment.fragments,
+    [reference]: definitionIn(fragment),
+  };
+  return { ...document, fragments };
+}
+
+/** Replaces nodes by a fragment that was made of them. The ids of nodes stay, and with them their state. */
+export function replaced(
+  document: TopologyDocument,
+  chosen: ReadonlySet<string>,
+  ports: readonly CutPort[],
+  names: readonly string[],
+  reference: string,
+  fragment: TopologyDocument,
+): { document: TopologyDocument; id: string } {
+  const nodes = document.nodes.filter((node) => chosen.has(node.id));
+  const taken = new Set(document.nodes.map((node) => node.id));
+  const id = freshId(taken, fragment.name);
+  const places = nodes.map(positionOf);
+  const middle = (axis: "x" | "y") =>
+    Math.round(places.reduce((sum, each) => sum + each[axis], 0) / places.length / 8) * 8;
+  const inherited = used(document, nodes).map(([name]) => [name, placeOf(name)]);
+  const node: DocumentNode = {
+    id,
+    kind: FRAGMENT,
+    label: fragment.name,
+    position: { x: middle("x"), y: middle("y") },
+    params: {
+      fragment: reference,
+      ...(inherited.length === 0 ? {} : { arguments: Object.fromEntries(inherited) }),
+      identities: Object.fromEntries(
+        nodes.filter((each) => !isFragment(each)).map((each) => [each.id, each.id]),
+      ),
+    },
+  };
+  const first = document.nodes.findIndex((each) => chosen.has(each.id));
+  const kept: DocumentNode[] = [];
+  document.nodes.forEach((each, index) => {
+    if (index === first) kept.push(node);
+    if (!chosen.has(each.id)) kept.push(each);
+  });
+  const edges = document.edges.flatMap((edge) => {
+    const index = ports.findIndex((port) => port.edges.includes(edge));
+    const port = ports[index];
+    if (port === undefined) return chosen.has(edge.source) ? [] : [edge];
+    const name = names[index] ?? "";
+    if (port.kind === OUTPUT) return [makeEdge(id, name, edge.target, targetPort(edge))];
+    return port.edges[0] === edge ? [makeEdge(edge.source, sourcePort(edge), id, name)] : [];
+  });
+  const made = defined({ ...document, nodes: kept, edges }, reference, fragment);
+  return { document: withoutUnused(pruned(made)), id };
+}
+
+/** Adds a node that uses a version of a fragment. */
+export function addFragment(
+  document: TopologyDocument,
+  reference: string,
+  fragment: TopologyDocument,
+  label: string,
+  position: Position,
+): { document: TopologyDocument; id: string } {
+  const id = freshId(new Set(document.nodes.map((node) => node.id)), label);
+  const node: DocumentNode = {
+    id,
+    kind: FRAGMENT,
+    label,
+    position,
+    params: { fragment: reference },
+  };
+  return {
+    document: defined({ ...document, nodes: [...document.nodes, node] }, reference, fragment),
+    id,
+  };
+}
+
+/** Uses another version of a fragment at a node. Arguments of parameters that it does not have are left out. */
+export function updateFragment(
+  document: TopologyDocument,
+  id: string,
+  reference: string,
+  fragment: TopologyDocument,
+): TopologyDocument {
+  const nodes = document.nodes.map((node): DocumentNode => {
+    if (node.id !== id) return node;
+    const { arguments: given, ...rest } = paramsOf(node);
+    const kept = Object.entries(objectOf(given)).filter(
+      ([name]) => fragment.parameters?.[name] !== undefined,
+    );
+    const all: Record<string, Json> =
+      kept.length === 0 ? {} : { arguments: Object.fromEntries(kept) };
+    return { ...node, params: { ...rest, ...all, fragment: reference } };
+  });
+  return withoutUnused(defined({ ...document, nodes }, reference, fragment));
+}
+
+export function objectOf(value: Json | undefined): Readonly<Record<string, Json>> {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
+/** Sets an argument of a fragment node; undefined: the default of its parameter holds. */
+export function setArgument(
+  document: TopologyDocument,
+  id: string,
+  name: string,
+  value: Json | undefined,
+): TopologyDocument {
+  const nodes = document.nodes.map((node): DocumentNode => {
+    if (node.id !== id) return node;
+    const { arguments: given, ...rest } = paramsOf(node);
+    const { [name]: _old, ...others } = objectOf(given);
+    const all: Record<string, Json> = value === undefined ? others : { ...others, [name]: value };
+    const some = Object.keys(all).length > 0;
+    const params: Record<string, Json> = some ? { ...rest, arguments: all } : rest;
+    return { ...node, params };
+  });
+  return { ...document, nodes };
+}
+
+/**
+ * Replaces a fragment node by the nodes of its definition, under the ids that they have when it runs. Its parameters
+ * become parameters of the topology, with the arguments as their defaults.
+ */
+export function dissolved(
+  document: TopologyDocument,
+  id: string,
+): { document: TopologyDocument; ids: string[] } | null {
+  const node = document.nodes.find((each) => each.id === id);
+  const definition = node === undefined ? undefined : definitionOf(document.fragments, node);
+  if (node === undefined || definition === undefined) return null;
+  const parameters: Record<string, Json> = {
+    ...(document.parameters as Record<string, Json> | undefined),
+  };
+  const renamed = new Map<string, Json>();
+  for (const [name, row] of Object.entries(definition.parameters ?? {})) {
+    const value = objectOf(paramsOf(node).arguments)[name];
+    if (typeof value === "string" && /^\$\{[^{}]*\}$/.test(value)) {
+      renamed.set(name, value);
+      continue;
+    }
+    let fresh = `${id.replaceAll("-", "_")}_${name}`;
+    while (parameters[fresh] !== undefined) fresh += "_2";
+    parameters[fresh] = {
+      ...(row as Record<string, Json>),
+      ...(value === undefined ? {} : { default: value }),
+    };
+    renamed.set(name, placeOf(fresh));
+  }
+  const change = (text: string): Json =>
+    text.replace(/\$\{([^{}]*)\}/g, (place, name: string) => String(renamed.get(name) ?? place));
+  const identities = objectOf(paramsOf(node).identities);
+  const idOf = (inner: string) =>
+    typeof identities[inner] === "string" ? String(identities[inner]) : `${id}${SEPARATOR}${inner}`;
+  const inner = (definition.nodes as readonly DocumentNode[]).filter(
+    ({ kind }) => kind !== INPUT && kind !== OUTPUT,
+  );
+  const left = Math.min(...inner.map((each) => positionOf(each).x));
+  const top = Math.min(...inner.map((each) => positionOf(each).y));
+  const at = positionOf(node);
+  const nodes = inner.map((each): DocumentNode => {
+    const { x, y } = positionOf(each);
+    const params = Object.fromEntries(
+      Object.entries(paramsOf(each)).map(([name, value]) => [
+        name,
+        name === "code" ? value : mapped(value, change),
+      ]),
+    );
+    const nested = Object.entries(identities).filter(([path]) => path.startsWith(`${each.id}--`));
+    if (isFragment(each) && nested.length > 0) {
+      params.identities = Object.fromEntries(
+        nested.map(([path, value]) => [path.slice(each.id.length + 2), value]),
+      );
+    }
+    return {
+      ...each,
+      id: idOf(each.id),
+      position: { x: at.x + x - left, y: at.y + y - top },
+      params,
+    };
+  });
+  const ids = new Set(document.nodes.map((each) => each.id));
+  if (nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
+  const ports = new Map(definition.nodes.map((each) => [each.id, each.kind]));
+  const own = definition.edges as readonly DocumentEdge[];
+  const outside = document.edges;
+  /** The edges after a port in place of one that leads to it. */
+  const after = (source: string, port: string, edge: DocumentEdge): DocumentEdge[] =>
+    ports.get(edge.target) === OUTPUT
+      ? outside
+          .filter((each) => each.source === id && sourcePort(each) === edge.target)
+          .map((each) => makeEdge(source, port, each.target, targetPort(each)))
+      : [makeEdge(source, port, idOf(edge.target), targetPort(edge))];
+  const edges = [
+    ...outside.flatMap((edge) => {
+      if (edge.source === id) return [];
+      if (edge.target !== id) return [edge];
+      return own
+        .filter((each) => each.source === targetPort(edge))
+        .flatMap((each) => after(edge.source, sourcePort(edge), each));
+    }),
+    ...own
+      .filter((edge) => ports.get(edge.source) !== INPUT)
+      .flatMap((edge) => after(idOf(edge.source), sourcePort(edge), edge)),
+  ];
+  const made: TopologyDocument = {
+    ...document,
+    nodes: document.nodes.flatMap((each) => (each.id === id ? nodes : [each])),
+    edges,
+    ...(Object.keys(parameters).length === 0
+      ? {}
+      : { parameters: parameters as NonNullable<TopologyDocument["parameters"]> }),
+  };
+  return { document: withoutUnused(pruned(made)), ids: nodes.map((each) => each.id) };
+}

@@ -1,0 +1,136 @@
+import { expect, test } from "vitest";
+import { type Catalog, portsOf } from "./catalog";
+import { edgeId, emptyDocument, type TopologyDocument } from "./document";
+import {
+  addFragment,
+  cutPorts,
+  dissolved,
+  fragmentOf,
+  proposedNames,
+  replaced,
+  setArgument,
+  updateFragment,
+  withoutUnused,
+} from "./fragmentChanges";
+import { placeOf } from "./parameters";
+
+const drawn: TopologyDocument = {
+  ...emptyDocument("orders"),
+  parameters: { low: { type: "number", default: 10, values: { prod: 20 } } },
+  nodes: [
+    { id: "orders", kind: "source.stream", params: { topics: ["orders"] } },
+    {
+      id: "keep",
+      kind: "filter",
+      position: { x: 240, y: 80 },
+      params: { predicate: `value.n > ${placeOf("low")}` },
+    },
+    { id: "count", kind: "count", position: { x: 480, y: 80 }, params: {} },
+    { id: "seen", kind: "sink.topic", params: { topic: "seen" } },
+    { id: "counts", kind: "sink.topic", params: { topic: "counts" } },
+  ],
+  edges: [
+    { source: "orders", target: "keep" },
+    { source: "orders", target: "seen" },
+    { source: "keep", target: "count" },
+    { source: "count", target: "counts" },
+  ],
+};
+const known = {
+  orders: { out: { role: "stream", key: "STRING", value: "STRUCT<n: INT>" } },
+  count: { out: { role: "table", key: "STRING", value: "BIGINT" } },
+};
+const chosen = new Set(["keep", "count"]);
+
+function made() {
+  const ports = cutPorts(drawn, chosen, known) ?? [];
+  const names = proposedNames(ports, chosen);
+  const fragment = fragmentOf(drawn, chosen, "Clean", ports, names);
+  return { fragment, ...replaced(drawn, chosen, ports, names, "Clean@1", fragment) };
+}
+
+test("a selection becomes a fragment with ports at its cut edges", () => {
+  const { document, fragment, id } = made();
+  expect(fragment.nodes.map((node) => [node.id, node.kind])).toEqual([
+    ["in", "fragment.input"],
+    ["keep", "filter"],
+    ["count", "count"],
+    ["out", "fragment.output"],
+  ]);
+  expect(fragment.nodes[0]?.params).toEqual({
+    role: "stream",
+    key: "STRING",
+    value: "STRUCT<n: INT>",
+  });
+  expect(fragment.edges.map(edgeId)).toEqual([
+    "in.out>keep.in",
+    "keep.out>count.in",
+    "count.out>out.in",
+  ]);
+  // The fragment's parameter has no values of environments: it gets them from the topology.
+  expect(fragment.parameters).toEqual({ low: { type: "number", default: 10 } });
+  expect(id).toBe("clean");
+  expect(document.nodes.map((node) => node.id)).toEqual(["orders", "clean", "seen", "counts"]);
+  expect(document.nodes[1]?.params).toEqual({
+    fragment: "Clean@1",
+    arguments: { low: placeOf("low") },
+    identities: { keep: "keep", count: "count" },
+  });
+  expect(document.edges.map(edgeId)).toEqual([
+    "orders.out>clean.in",
+    "orders.out>seen.in",
+    "clean.out>counts.in",
+  ]);
+  const catalog = { kinds: [], fragments: document.fragments } as unknown as Catalog;
+  const node = document.nodes[1];
+  expect(node && portsOf(catalog, node).map(({ name, side }) => [name, side])).toEqual([
+    ["in", "input"],
+    ["out", "output"],
+  ]);
+});
+
+test("a dissolved fragment is what it was made of", () => {
+  const { document, id } = made();
+  const back = dissolved(document, id)?.document;
+  expect(back?.fragments).toBeUndefined();
+  expect(back?.parameters).toEqual(drawn.parameters);
+  expect(back?.nodes.map((node) => node.id)).toEqual(["orders", "keep", "count", "seen", "counts"]);
+  expect(back?.nodes[1]?.params).toEqual(drawn.nodes[1]?.params);
+  expect(back?.edges.map(edgeId).sort()).toEqual(drawn.edges.map(edgeId).sort());
+});
+
+test("children of a node between those of a fragment keep their place", () => {
+  const edges = [
+    { source: "orders", target: "keep" },
+    { source: "orders", target: "seen" },
+    { source: "orders", target: "count" },
+  ];
+  const ports = cutPorts({ ...drawn, edges }, chosen, known) ?? [];
+  expect(ports.map((port) => port.edges.length)).toEqual([1, 1]);
+  const store = [{ source: "keep", target: "counts", target_port: "store" }];
+  expect(cutPorts({ ...drawn, edges: store }, chosen, known)).toBeNull();
+});
+
+test("another use has ids of its own, arguments, and parameters when it is dissolved", () => {
+  const { fragment } = made();
+  const added = addFragment(emptyDocument("other"), "Clean@1", fragment, "Clean", { x: 0, y: 0 });
+  const set = setArgument(added.document, "clean", "low", 3);
+  expect(set.nodes[0]?.params).toEqual({ fragment: "Clean@1", arguments: { low: 3 } });
+  expect(setArgument(set, "clean", "low", undefined)).toEqual(added.document);
+  const back = dissolved(set, "clean")?.document;
+  expect(back?.nodes.map((node) => node.id)).toEqual(["clean--keep", "clean--count"]);
+  expect(back?.parameters).toEqual({ clean_low: { type: "number", default: 3 } });
+  expect(back?.nodes[0]?.params?.predicate).toBe(`value.n > ${placeOf("clean_low")}`);
+});
+
+test("an update takes the new definition and drops what nothing uses", () => {
+  const { document, fragment } = made();
+  const { parameters: _low, ...newer } = fragment;
+  const updated = updateFragment(document, "clean", "Clean@2", newer);
+  expect(Object.keys(updated.fragments ?? {})).toEqual(["Clean@2"]);
+  expect(updated.nodes[1]?.params).toEqual({
+    fragment: "Clean@2",
+    identities: { keep: "keep", count: "count" },
+  });
+  expect(withoutUnused({ ...updated, nodes: [] }).fragments).toBeUndefined();
+});

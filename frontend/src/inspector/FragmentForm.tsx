@@ -1,0 +1,238 @@
+import { Button, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { hueOf } from "../designer/derived";
+import { useRuntime } from "../designer/runtime";
+import { useServices } from "../designer/servicesContext";
+import { useSimulated } from "../designer/simulated";
+import { useDesigner, useDiagnosticsOf } from "../designer/store";
+import { kindOf } from "../graph/catalog";
+import {
+  type DocumentNode,
+  emptyDocument,
+  type Json,
+  paramsOf,
+  type TopologyDocument,
+} from "../graph/document";
+import { objectOf, setArgument, updateFragment } from "../graph/fragmentChanges";
+import { type Definition, definitionOf, partsOf, referenceOf } from "../graph/fragments";
+import { parametersOf, placeOf, typedValue } from "../graph/parameters";
+import { Cut, Note } from "../ui";
+import { t } from "../ui/i18n";
+import { KindIcon } from "../ui/KindIcon";
+import { changesBetween } from "../versions/changes";
+import { FieldProblems } from "./Field";
+import { Section } from "./Section";
+import { asText } from "./widgets/widget";
+
+/** A definition as a document, to be compared. */
+function asDocument(definition: Definition): TopologyDocument {
+  return { ...emptyDocument(""), ...(definition as Partial<TopologyDocument>) };
+}
+
+/** The arguments of a fragment node: one field for each parameter. Empty: the default. */
+function Arguments({ node, definition }: { node: DocumentNode; definition: Definition }) {
+  const readOnly = useDesigner((state) => state.readOnly);
+  const document = useDesigner((state) => state.document);
+  const diagnostics = useDiagnosticsOf(node.id);
+  const given = objectOf(paramsOf(node).arguments);
+  const declared = parametersOf(asDocument(definition));
+  if (declared.length === 0) return null;
+  const places = parametersOf(document).map(([name]) => placeOf(name));
+  const set = (name: string, value: Json | undefined) =>
+    useDesigner
+      .getState()
+      .change(
+        t("Change {title}", { title: name }),
+        (now) => setArgument(now, node.id, name, value),
+        {
+          gesture: `argument ${node.id} ${name}`,
+        },
+      );
+  return (
+    <Section title={t("Parameters")}>
+      {declared.map(([name, row]) => {
+        const value = given[name];
+        const own = diagnostics.filter((each) => each.path === `arguments.${name}`);
+        const text = value === undefined ? "" : asText(value);
+        const common = { label: name, description: row.description ?? null, disabled: readOnly };
+        return (
+          <div key={name} data-parameter={`arguments.${name}`}>
+            {row.type === "boolean" ? (
+              <Select
+                {...common}
+                data={["true", "false", ...places]}
+                value={text || null}
+                placeholder={String(row.default)}
+                clearable
+                onChange={(next) =>
+                  set(name, next === null ? undefined : typedValue("boolean", next))
+                }
+              />
+            ) : (
+              <TextInput
+                {...common}
+                value={text}
+                placeholder={asText(row.default as Json)}
+                data-testid={`argument-${name}`}
+                onChange={(event) => {
+                  const next = event.currentTarget.value;
+                  set(name, next === "" ? undefined : typedValue(row.type, next));
+                }}
+                onBlur={() => useDesigner.getState().endGesture()}
+              />
+            )}
+            <FieldProblems diagnostics={own} />
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** The version of the fragment, and what a newer one changes. */
+function FragmentVersion({ node, definition }: { node: DocumentNode; definition: Definition }) {
+  const services = useServices();
+  const readOnly = useDesigner((state) => state.readOnly);
+  const { name, version } = partsOf(referenceOf(node));
+  const found = useQuery({
+    queryKey: ["fragments", "named", name],
+    queryFn: async () =>
+      (await services.fragments(name)).find((each) => each.name === name) ?? null,
+  }).data;
+  const newest = found?.latest_version ?? null;
+  const id = found?.id ?? 0;
+  const newer = useQuery({
+    queryKey: ["fragment", id, newest],
+    queryFn: () => services.fragment(id, newest ?? 0),
+    enabled: newest !== null && newest > version,
+  }).data;
+  const reference = `${name}@${newest}`;
+  const update = (fragment: TopologyDocument) =>
+    useDesigner
+      .getState()
+      .change(t("Update to version {n}", { n: newest ?? 0 }), (now) =>
+        updateFragment(now, node.id, reference, fragment),
+      );
+  return (
+    <Section title={t("Version")}>
+      <p className="inspector-hint" data-testid="fragment-version">
+        {t("{name}, version {n}", { name, n: version })}
+      </p>
+      {found === null ? (
+        <p className="inspector-hint">
+          {t({
+            id: "inspector.fragment_is_not_here",
+            message:
+              "The workspace has no fragment of this name. The topology contains what it uses.",
+          })}
+        </p>
+      ) : null}
+      {found == null ? null : (
+        <Link to={services.topologyAddress(found.id)} className="link-row">
+          <Cut>{t("Open the fragment")}</Cut>
+        </Link>
+      )}
+      {newer === undefined || newest === null ? null : (
+        <>
+          <Note tone="neutral">
+            {t("Version {n}: {text}", {
+              n: newest,
+              text: changesBetween(asDocument(definition), newer) || t("the same nodes"),
+            })}
+          </Note>
+          {readOnly ? null : (
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => update(newer)}
+              data-testid="update-fragment"
+            >
+              {t("Update to version {n}", { n: newest })}
+            </Button>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** Records in and out of an inner node, in the simulation or while the topology runs. */
+function Count({ id }: { id: string }) {
+  const layer = useDesigner((state) => state.layer);
+  const live = useRuntime((state) => state.figures?.nodes[id]);
+  const simulated = useSimulated((state) => state.nodes?.[id]);
+  const counts =
+    layer === "runtime"
+      ? live === undefined
+        ? null
+        : [live.inTotal, live.outTotal]
+      : simulated === undefined
+        ? null
+        : [simulated.in, simulated.out];
+  if (counts === null) return null;
+  return (
+    <small className="m-figures" data-testid={`inner-${id}`}>
+      {counts.join(" → ")}
+    </small>
+  );
+}
+
+/** The nodes of the fragment with what happens at each. */
+function Contents({ node }: { node: string }) {
+  const catalog = useDesigner((state) => state.catalog);
+  const inner = useDesigner((state) => state.result?.fragments?.[node]?.nodes);
+  const diagnostics = useDiagnosticsOf(node);
+  if (catalog === null || inner === undefined) return null;
+  return (
+    <Section title={t("Contents")}>
+      {inner.map((each) => (
+        <div key={each.id}>
+          <div className="link-row" data-hue={hueOf(catalog, each.kind)} title={each.id}>
+            <KindIcon name={kindOf(catalog, each.kind)?.icon} size={15} className="kind-icon" />
+            <Cut>{each.label || each.local}</Cut>
+            <Count id={each.id} />
+          </div>
+          <FieldProblems diagnostics={diagnostics.filter((found) => found.inner === each.id)} />
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+/** What the form of a fragment node has in place of parameters. */
+export function FragmentForm({ node }: { node: DocumentNode }) {
+  const fragments = useDesigner((state) => state.document.fragments);
+  const definition = definitionOf(fragments, node);
+  const [dissolving, setDissolving] = useState(false);
+  const readOnly = useDesigner((state) => state.readOnly);
+  if (definition === undefined) return null;
+  const dissolve = async () => {
+    setDissolving(true);
+    const { commandById } = await import("../commands/registry");
+    const { commandContext } = await import("../commands/command");
+    await commandById("dissolve-fragment")?.run(commandContext());
+    setDissolving(false);
+  };
+  return (
+    <>
+      <Arguments node={node} definition={definition} />
+      <FragmentVersion node={node} definition={definition} />
+      <Contents node={node.id} />
+      {readOnly ? null : (
+        <div className="button-row">
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={dissolving}
+            onClick={() => void dissolve()}
+            data-testid="dissolve"
+          >
+            {t("Dissolve the fragment")}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
