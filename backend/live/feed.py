@@ -14,6 +14,7 @@ from typing import Any
 import structlog
 from asgiref.sync import sync_to_async
 from deployments import runtime
+from deployments.environments import environment_of
 from deployments.logs import level_of
 from django.conf import settings
 from millrace_backend import redis as names
@@ -216,7 +217,7 @@ class Feed:
                 "presence": [],
             }
         self.topology = await sync_to_async(topology_for)(self.scope, self.scope.topology)
-        deployment = deployments[0] if deployments else None
+        deployment = self._shown(deployments)
         found = await self._watch_run(deployment)
         return {
             "topology": self.topology,
@@ -225,6 +226,12 @@ class Feed:
             "runtime": found,
             "presence": await self._users(),
         }
+
+    def _shown(self, deployments: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """Return the deployment that the page shows: as before, as it asked, or the newest."""
+        wanted = self.scope.deployment if self.deployment is None else self.deployment
+        found = (each for each in deployments if each["id"] == wanted)
+        return next(found, deployments[0] if deployments else None)
 
     async def _watch_run(self, deployment: dict[str, Any] | None) -> RuntimeJson | None:
         """Listen to the live run's reports, and return its last report."""
@@ -337,7 +344,9 @@ class Feed:
                 yield text
             return
         if kind == LiveEvent.DEPLOYMENT_DELETED and self.scope.topology is not None:
-            self._leave_run()
+            async for text in self._without(data):
+                yield text
+            return
         if kind == LiveEvent.PRESENCE and self.scope.topology is None:
             return
         if kind not in {LiveEvent.TOPOLOGY_CHANGED, LiveEvent.DRAFT_CHANGED} or (
@@ -357,9 +366,11 @@ class Feed:
         """Listen to the deployment's current run, if it is another one."""
         if self.scope.topology is None:
             return
-        if self.topology is not None:
-            brief = ("id", "observed", "desired", "version")
-            self.topology["deployment"] = {name: deployment[name] for name in brief}
+        brief = {name: deployment[name] for name in ("id", "observed", "desired", "version")}
+        brief["environment"] = environment_of(deployment["settings"])
+        self._note(deployment["id"], [brief])
+        if self.deployment not in {None, deployment["id"]}:
+            return
         report_id = (deployment["run"] or {}).get("report_id")
         if report_id == self.run and deployment["id"] == self.deployment:
             return
@@ -370,6 +381,25 @@ class Feed:
             self.hub.watch(self.subscription, names.run_stream(report_id), START)
             async for text in self._catch_up_run():
                 yield text
+
+    async def _without(self, deleted: dict[str, Any]) -> AsyncIterator[bytes]:
+        """Tell the page that a deployment was deleted; then show another one, if there is one."""
+        self._note(deleted["id"], [])
+        shown = deleted["id"] == self.deployment
+        if shown:
+            self._leave_run()
+        yield encode(LiveEvent.DEPLOYMENT_DELETED, deleted, self._id())
+        if shown and await sync_to_async(deployments_for)(self.scope):
+            yield await self._snapshot()
+
+    def _note(self, deployment: int, now: list[dict[str, Any]]) -> None:
+        """Replace a deployment in the topology that the page has received last."""
+        if self.topology is None:
+            return
+        others = [each for each in self.topology["deployments"] if each["id"] != deployment]
+        briefs = sorted([*others, *now], key=lambda each: each["id"], reverse=True)
+        self.topology["deployments"] = briefs
+        self.topology["deployment"] = briefs[0] if briefs else None
 
     def _handle_report(self, event: DriverEvent | None) -> bytes:
         if event is None or self.deployment is None or self.run is None:
