@@ -128,9 +128,11 @@ def total(name: str, found: list[Cost], goal: tuple[float, float | None]) -> Cos
 def services() -> dict[str, int]:
     """Return the pids of the launcher and of the services that run, by name."""
     state = control.read_state()
-    found = {"launcher": int(state["launcher"])}
+    found = {"launcher": state["launcher"]}
     return found | {
-        each["name"]: each["pid"] for each in state["services"] if each["state"] == "running"
+        each["name"]: each["pid"]
+        for each in state["services"]
+        if each["state"] == "running" and each["pid"] is not None
     }
 
 

@@ -6,9 +6,9 @@ Names, arguments and texts are those of the runtime, so that the page lists noth
 from __future__ import annotations
 
 import inspect
-import json
 from typing import Any
 
+from millrace_compiler.documents.json_text import text_of
 from millrace_runtime.processor import Processor, ProcessorContext, Record
 from millrace_runtime.processor.handling import FailedRecord, RecordError, Response
 from millrace_runtime.processor.stores import KINDS, READ_ONLY
@@ -109,7 +109,7 @@ def _call(name: str, member: Any) -> str:
 
 def text() -> str:
     """The contents of the file."""
-    return json.dumps(api(), indent=2) + "\n"
+    return text_of(api())
 
 
 if __name__ == "__main__":

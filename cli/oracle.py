@@ -16,7 +16,8 @@ from millrace_model.documents import DocumentNode, TopologyDocument
 from millrace_model.scenarios import Expected, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
-from millrace_runtime.session.session import NO_EXTERNAL_XML
+from millrace_runtime.session.java_home import OPENED
+from millrace_runtime.session.session import NO_EXTERNAL_XML, local_dir
 
 from launcher import jars
 from oracle.fuzz.wide import AVRO, PROTOBUF
@@ -25,13 +26,6 @@ HERE = Path(__file__).resolve().parents[1] / "oracle"
 #: releases that can be run, the newest first, by the group of their jars
 RELEASES = {"4.4": "oracle", **{release: f"oracle-{release}" for release in jars.RELEASES}}
 NEWEST = next(iter(RELEASES))
-
-# packages that Spark's expressions access, opened as Spark's own launcher opens them
-_OPENED = (
-    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
-    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch",
-    "sun.nio.cs", "sun.security.action", "sun.util.calendar",
-)  # fmt: skip
 
 
 class _Answer(Expected, total=False):
@@ -52,8 +46,17 @@ class Oracle:
         if remember is not None:
             remember.mkdir(parents=True, exist_ok=True)
         self._scratch = tempfile.TemporaryDirectory(prefix="millrace-oracle-")
+        # In memory: the stores of a scenario are opened and closed with it, and RocksDB syncs files
+        # then. The native library needs a folder from which code may run, and stays in the other.
+        self._stores = tempfile.TemporaryDirectory(prefix="millrace-oracle-", dir=local_dir())
         self._process = subprocess.Popen(
-            command("serve", scratch=self._scratch.name, quick_start=True, release=release),
+            command(
+                "serve",
+                scratch=self._scratch.name,
+                stores=self._stores.name,
+                quick_start=True,
+                release=release,
+            ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -98,6 +101,7 @@ class Oracle:
             self._process.kill()
             self._process.wait()
         self._scratch.cleanup()
+        self._stores.cleanup()
 
     def _remembered(self, question: str) -> Path | None:
         if self._remember is None:
@@ -137,15 +141,23 @@ def _readable(topology: TopologyDocument) -> TopologyDocument:
 
 
 def command(
-    *words: str, scratch: str, quick_start: bool = False, release: str = NEWEST
+    *words: str,
+    scratch: str,
+    stores: str | None = None,
+    quick_start: bool = False,
+    release: str = NEWEST,
 ) -> list[str]:
-    """The command line of the oracle. `quick_start`: for short runs, not for benchmarks."""
+    """The command line of the oracle. `quick_start`: for short runs, not for benchmarks.
+
+    `stores`: the folder for the stores of scenarios, else one in `scratch`.
+    """
     path = _class_path(release)
-    opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+    opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
     return [
         java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
         *opened, *NO_EXTERNAL_XML,
         "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
+        f"-Doracle.stores={stores or scratch}",
         f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
         "-cp", f"{_jar(path, release)}{os.pathsep}{path}", "oracle.Main", *words,
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,9 @@ class Recorded(Expected, total=False):
 
     not_run: str
 
+
+#: scenarios that a release runs before another has its turn
+CHUNK = 100
 
 _OUTER = ("join.stream_stream", "join.stream_table", "join.foreign_key")
 #: changes of results: first release with the new ones, where they are described, and the kinds of
@@ -58,17 +62,22 @@ def compare_releases(arguments: argparse.Namespace) -> int:
     counts: Counter[tuple[str, str]] = Counter()
     scenarios = _scenarios(arguments)
     with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(len(releases)))
+        # As many releases at a time as there are processors: each runs a chunk of scenarios before
+        # its turn ends, so that no release waits for another after each scenario.
+        pool = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
         oracles = [stack.enter_context(each) for each in pool.map(Oracle, releases)]
-        for number, scenario in enumerate(scenarios, start=1):
-            for release, outcome, found in _outcomes(pool, oracles, scenario):
-                counts[release, outcome] += 1
-                if outcome == "equal":
-                    continue
-                why = described(release, scenario["topology"])
-                print(f"{scenario['id']} on {release}{why}: {found}", flush=True)
-            if number % 50 == 0:
-                print(f"{number} of {len(scenarios)}", file=sys.stderr, flush=True)
+        for start in range(0, len(scenarios), CHUNK):
+            chunk = scenarios[start:][:CHUNK]
+            answers = pool.map(functools.partial(_answers, chunk), oracles)
+            for scenario, *answered in zip(chunk, *answers, strict=True):
+                for release, outcome, found in _outcomes(releases, answered, scenario):
+                    counts[release, outcome] += 1
+                    if outcome == "equal":
+                        continue
+                    why = described(release, scenario["topology"])
+                    print(f"{scenario['id']} on {release}{why}: {found}", flush=True)
+            done = min(start + CHUNK, len(scenarios))
+            print(f"{done} of {len(scenarios)}", file=sys.stderr, flush=True)
     for release in releases:
         figures = [f"{counts[release, each]} {each}" for each in ("equal", "differ", "not run")]
         print(f"Kafka Streams {release}: {', '.join(figures)}", file=sys.stderr)
@@ -152,30 +161,35 @@ def _scenario(file: Path) -> Scenario:
 
 
 def _outcomes(
-    pool: ThreadPoolExecutor, oracles: list[Oracle], scenario: Scenario
+    releases: list[str], answers: list[Recorded], scenario: Scenario
 ) -> Iterator[tuple[str, str, str]]:
     """Yield each release with equal, differ or not run, and the first difference or the reason."""
     question = scenario.copy()
-    question.pop("expected", None)
-    answers = list(pool.map(lambda oracle: _answer(oracle, question), oracles))
     expected: Recorded = cast(Recorded, scenario.get("expected")) or answers[0]
-    for oracle, answer in zip(oracles, answers, strict=True):
+    for release, answer in zip(releases, answers, strict=True):
         if "not_run" in answer:
-            yield oracle.release, "not run", answer["not_run"]
+            yield release, "not run", answer["not_run"]
         elif "not_run" in expected:
-            yield oracle.release, "differ", f"{oracles[0].release} did not run it"
+            yield release, "differ", f"{releases[0]} did not run it"
         elif _refused(answer) or _refused(expected):
             equal = _refused(answer) and _refused(expected)
             found = "refused" if _refused(answer) else "not refused"
-            yield oracle.release, "equal" if equal else "differ", "" if equal else found
+            yield release, "equal" if equal else "differ", "" if equal else found
         else:
             question["expected"] = expected
             others = differences(question, answer, "each")
-            yield oracle.release, "differ" if others else "equal", others[0] if others else ""
+            yield release, "differ" if others else "equal", others[0] if others else ""
 
 
-def _answer(oracle: Oracle, question: Scenario) -> Recorded:
+def _answers(scenarios: Sequence[Scenario], oracle: Oracle) -> list[Recorded]:
+    """Return the results of a release for each scenario."""
+    return [_answer(oracle, scenario) for scenario in scenarios]
+
+
+def _answer(oracle: Oracle, scenario: Scenario) -> Recorded:
     """Return the results of a release, or `not_run` with why it cannot run the scenario."""
+    question = scenario.copy()
+    question.pop("expected", None)
     try:
         return cast(Recorded, oracle.run(question))
     except MillraceError as error:

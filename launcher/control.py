@@ -9,7 +9,7 @@ import signal
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from launcher import commands, drivers, places, residents
 from launcher.console import Problem, echo
@@ -56,7 +56,7 @@ def status(arguments: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     launcher = running_launcher()
-    state = read_state() if launcher is not None else {}
+    state: LauncherState = read_state() if launcher is not None else {}
     services = state.get("services", [])
     living = len(drivers.living(places.run() / "drivers", hosts=False))
     resident = [each.pid for each in residents.living()]
@@ -127,10 +127,28 @@ def _since(name: str, path: Path, position: int, width: int) -> int:
     return start + len(whole)
 
 
-def read_state() -> dict[str, Any]:
-    """Return the last state that the launcher has written, or an empty dict."""
+class ServiceState(TypedDict):
+    """A service; `answered_after`: seconds until it first responded."""
+
+    name: str
+    state: str
+    pid: int | None
+    restarts: int
+    answered_after: float | None
+
+
+class LauncherState(TypedDict, total=False):
+    """The launcher's pid, the address of the page, and the services."""
+
+    launcher: int
+    address: str
+    services: list[ServiceState]
+
+
+def read_state() -> LauncherState:
+    """Return the last state that the launcher has written, or an empty one."""
     with suppress(OSError, ValueError):
-        content: dict[str, object] = json.loads(
+        content: LauncherState = json.loads(
             (places.run() / "state.json").read_text(encoding="utf-8")
         )
         return content

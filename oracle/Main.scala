@@ -144,8 +144,11 @@ object Main {
     val outputs = result.putArray("outputs")
     val storesAfter = if (storesAfterEach) Some(result.putArray("stores_after")) else None
     result.putNull("dropped"); result.putObject("stores"); result.putNull("error")
-    val state = Files.createTempDirectory("state")
-    Sql.compiled.clear()
+    val state = Files.createTempDirectory(
+      Paths.get(System.getProperty("oracle.stores", System.getProperty("java.io.tmpdir"))),
+      "state"
+    )
+    Sql.forget()
     ReadBack.clear()
     val shown = new java.util.IdentityHashMap[Array[Byte], JsonNode]()
     SinkSerializer.shown = shown

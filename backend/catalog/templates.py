@@ -7,17 +7,18 @@ simulations take), ``tests``, and ``generators``, one for each topic that the do
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from accounts.topics import allows
 from millrace_backend.errors import ApiError
 from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import TopologyDocument
+from millrace_model.recipes import TemplateGenerator, TemplateTest
+from millrace_model.records import InputLine
 
 FOLDER = Path(__file__).with_name("documents")
 #: template ids in the order in which the page offers them, simplest first
@@ -38,12 +39,9 @@ class Template:
     description_zh: str
     document: TopologyDocument
     #: sample records, as input lines of a simulation
-    inputs: list[dict[str, Any]]
-    #: each has ``name``, ``inputs`` and ``expected``
-    tests: list[dict[str, Any]]
-    #: each has ``topic``, ``rate`` and the settings of `records.generating.Recipe` that the
-    #: document lacks
-    generators: list[dict[str, Any]]
+    inputs: list[InputLine]
+    tests: list[TemplateTest]
+    generators: list[TemplateGenerator]
 
     @property
     def generated(self) -> list[str]:
@@ -80,7 +78,7 @@ def _numbered(topic: str, number: int) -> str:
 
 
 def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
-    """Return the template with all topics renamed; its document is changed in place."""
+    """Rename all topics of a copy of a template, in place, and return it."""
     document = made.document
     document["topics"] = {rename(topic): each for topic, each in document["topics"].items()}
     settings = document.get("settings", {})
@@ -93,26 +91,16 @@ def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
         if "topic" in params:
             params["topic"] = rename(params["topic"])
 
-    def lines(records: list[dict[str, Any]]) -> list[dict[str, object]]:
-        return [
-            {**each, "topic": rename(each["topic"])} if "topic" in each else each
-            for each in records
-        ]
-
-    def expected(test: Mapping[str, Any]) -> dict[str, object]:
-        found = test["expected"]
-        outputs = {"outputs": lines(found["outputs"])} if "outputs" in found else {}
-        return {**found, **outputs}
-
-    return replace(
-        made,
-        inputs=lines(made.inputs),
-        tests=[
-            {**test, "inputs": lines(test["inputs"]), "expected": expected(test)}
-            for test in made.tests
-        ],
-        generators=lines(made.generators),
-    )
+    inputs = [*made.inputs, *(line for test in made.tests for line in test["inputs"])]
+    outputs = (line for test in made.tests for line in test["expected"].get("outputs", []))
+    for line in inputs:
+        if "topic" in line:
+            line["topic"] = rename(line["topic"])
+    for output in outputs:
+        output["topic"] = rename(output["topic"])
+    for generator in made.generators:
+        generator["topic"] = rename(generator["topic"])
+    return made
 
 
 @cache

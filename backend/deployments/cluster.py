@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypedDict
 
 from accounts.topics import allows
 from confluent_kafka import KafkaError, KafkaException
@@ -17,6 +17,13 @@ from millrace_model.documents import TopologyDocument
 NEAREST = 3
 
 
+class TopicSize(TypedDict):
+    """A topic of the cluster."""
+
+    name: str
+    partitions: int
+
+
 def existing_topics() -> set[str]:
     """Return the names of all topics, also of those that a workspace may not use.
 
@@ -26,7 +33,7 @@ def existing_topics() -> set[str]:
         return set(kafka.admin().list_topics(timeout=kafka.ANSWER_SECONDS).topics)
 
 
-def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
+def list_topics(prefixes: Sequence[str]) -> list[TopicSize]:
     """Return the topics that a workspace with these prefixes may use (`accounts.topics.allows`).
 
     Raises Unavailable if the cluster does not respond.

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from accounts.choices import Role
 from accounts.events import audit
@@ -28,6 +27,8 @@ from django.utils.dateparse import parse_datetime
 from kombu.exceptions import KombuError
 from millrace_backend import kafka, queue
 from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_model.documents import TopologyDocument
+from millrace_model.shadows import ComparedTopic, KeptComparison, OutputExample, OutputRecord
 from records.codecs import decode
 from records.reading import Scan
 from records.topics import described, ends_of
@@ -37,7 +38,15 @@ from deployments import files
 from deployments.choices import ComparisonState
 from deployments.environments import document_in
 from deployments.models import Deployment, Shadow
-from deployments.output_diff import BUCKET, EXAMPLES, RUNNING, SHADOW, Counts, OutputDiff
+from deployments.output_diff import (
+    BUCKET,
+    EXAMPLES,
+    RUNNING,
+    SHADOW,
+    OutputDiff,
+    RawExample,
+    RawRecord,
+)
 from deployments.shadows import shadow_of
 
 TASK = "millrace_workers.tasks.compare_outputs"
@@ -61,7 +70,7 @@ class Lane:
     ranges: Ranges
 
 
-def begin(actor: User, row: Deployment) -> dict[str, Any]:
+def begin(actor: User, row: Deployment) -> KeptComparison:
     """Begin a comparison, which replaces the last one.
 
     Raises NotFound without a shadow, Conflict while a comparison is running or before both have
@@ -75,7 +84,7 @@ def begin(actor: User, row: Deployment) -> dict[str, Any]:
             raise Conflict(
                 "compares_already", "The outputs are being compared.", "Wait, or cancel it."
             )
-        noted = shadow.reached
+        noted = shadow.noted
         if "began" not in noted or "reached" not in noted:
             raise Conflict(
                 "nothing_to_compare",
@@ -84,7 +93,7 @@ def begin(actor: User, row: Deployment) -> dict[str, Any]:
             )
         now = timezone.now().isoformat()
         run = row.live_run
-        shadow.comparison = {
+        found: KeptComparison = {
             "state": ComparisonState.READING.value,
             "read": 0,
             "total": 0,
@@ -99,10 +108,11 @@ def begin(actor: User, row: Deployment) -> dict[str, Any]:
             "next": None,
             "topics": [],
         }
+        shadow.comparison = found
         shadow.save(update_fields=["comparison"])
         audit(actor, row.workspace_id, "deployment.compare", "deployment", row.pk)
         transaction.on_commit(lambda: _wake(shadow.pk), robust=True)
-    return dict(shadow.comparison)
+    return found
 
 
 def cancel(actor: User, row: Deployment) -> None:
@@ -150,7 +160,7 @@ def advance(pk: int) -> bool:
         return False
 
 
-def _step(shadow: Shadow, state: dict[str, Any]) -> bool:
+def _step(shadow: Shadow, state: KeptComparison) -> bool:
     lanes = list(_lanes(shadow, state))
     total = sum(high - low for lane in lanes for low, high in lane.ranges.values())
     file = _file(shadow)
@@ -172,10 +182,10 @@ def _step(shadow: Shadow, state: dict[str, Any]) -> bool:
         diff.close()
 
 
-def _lanes(shadow: Shadow, state: Mapping[str, Any]) -> Iterator[Lane]:
+def _lanes(shadow: Shadow, state: KeptComparison) -> Iterator[Lane]:
     """Yield the topics of each side, with the ranges written between the two noted ends."""
     for side, which in ((RUNNING, "theirs"), (SHADOW, "ours")):
-        before, after = state["began"][which], state["reached"][which]
+        before, after = state["began"][which], state["reached"][which]  # type: ignore[literal-required] # of both
         for name, partitions in sorted(after.items()):
             ranges = {}
             for number, (first, end) in partitions.items():
@@ -225,18 +235,24 @@ def _held(lane: Lane, ranges: Ranges) -> Ranges:
     }
 
 
-def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, object]]:
+def _topics(shadow: Shadow, lanes: list[Lane]) -> list[ComparedTopic]:
     """Return an entry for each output topic, with the sinks that write it in either version."""
-    found: dict[str, dict[str, Any]] = {}
-    documents: list[Mapping[str, Any]] = [
-        document_in(row.version, row.settings) for row in (shadow.of, shadow.deployment)
-    ]
+    found: dict[str, ComparedTopic] = {}
+    documents = [document_in(row.version, row.settings) for row in (shadow.of, shadow.deployment)]
     for lane in lanes:
         entry = found.setdefault(
             lane.topic,
-            {"topic": lane.topic, "sinks": _sinks(documents, lane.topic), "deleted": 0}
-            | vars(Counts())
-            | {"examples": []},
+            {
+                "topic": lane.topic,
+                "sinks": _sinks(documents, lane.topic),
+                "equal": 0,
+                "reordered": 0,
+                "differing": 0,
+                "only_running": 0,
+                "only_shadow": 0,
+                "deleted": 0,
+                "examples": [],
+            },
         )
         if lane.ranges:
             held = _held(lane, lane.ranges)
@@ -244,7 +260,7 @@ def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, object]]:
     return [found[topic] for topic in sorted(found)]
 
 
-def _sinks(documents: list[Mapping[str, Any]], topic: str) -> list[str]:
+def _sinks(documents: list[TopologyDocument], topic: str) -> list[str]:
     return sorted(
         {
             node["id"]
@@ -255,37 +271,46 @@ def _sinks(documents: list[Mapping[str, Any]], topic: str) -> list[str]:
     )
 
 
-def _match(pk: int, state: dict[str, Any], diff: OutputDiff) -> bool:
+def _match(pk: int, state: KeptComparison, diff: OutputDiff) -> bool:
     """Compare the next part of a topic; return whether there are more."""
-    topics, number = state["topics"], state["next"]
+    topics, number = state["topics"], state["next"] or 0
     which, bucket = divmod(number, diff.buckets)
     if which >= len(topics):
         _end(pk, ComparisonState.DONE)
         return False
     entry = topics[which]
     counts, examples = diff.match(entry["topic"], bucket)
-    for name, value in vars(counts).items():
-        entry[name] += value
+    entry["equal"] += counts.equal
+    entry["reordered"] += counts.reordered
+    entry["differing"] += counts.differing
+    entry["only_running"] += counts.only_running
+    entry["only_shadow"] += counts.only_shadow
     for example in examples:
         if sum(each["kind"] == example["kind"] for each in entry["examples"]) < EXAMPLES:
             entry["examples"].append(_readable(example))
     return _keep(pk, {"topics": topics, "next": number + 1})
 
 
-def _readable(example: dict[str, Any]) -> dict[str, object]:
+def _readable(example: RawExample) -> OutputExample:
     """Return the example with its key and values as text."""
 
-    def side(record: dict[str, Any] | None) -> dict[str, object] | None:
-        return None if record is None else {**record, "key": None, "value": text(record["value"])}
+    def side(record: RawRecord | None) -> OutputRecord | None:
+        if record is None:
+            return None
+        return {
+            "partition": record["partition"],
+            "offset": record["offset"],
+            "timestamp": record["timestamp"],
+            "value": decode(record["value"]).text,
+            "headers": record["headers"],
+        }
 
-    def text(raw: bytes | None) -> str | None:
-        return decode(raw).text
-
-    sides = {name: side(example[name]) for name in ("running", "shadow")}
-    for each in sides.values():
-        if each is not None:
-            del each["key"]
-    return {"kind": example["kind"], "key": text(example["key"]), **sides}
+    return {
+        "kind": example["kind"],
+        "key": decode(example["key"]).text,
+        "running": side(example["running"]),
+        "shadow": side(example["shadow"]),
+    }
 
 
 def _keep(pk: int, what: Mapping[str, object]) -> bool:

@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from millrace_model.events import of_entry
+from millrace_model.events import FailedRecord, of_entry
 
 from deployments import files
 from deployments.choices import LogLevel
@@ -53,14 +53,14 @@ _ORDER = list(LogLevel)
 class Line:
     """A line of the log; ``at`` is None if the line has no time.
 
-    ``record`` is the record that caused an error: topic, partition, offset, key, timestamp.
+    ``record`` is the record that caused an error.
     """
 
     at: datetime | None
     level: LogLevel
     node: str | None
     message: str
-    record: dict[str, Any] | None = None
+    record: FailedRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -212,20 +212,22 @@ def _from_json(event: Mapping[str, Any]) -> Line:
     return Line(when, level_of(event.get("level")), name, str(message), record)
 
 
-def _record(found: object) -> dict[str, object] | None:
+def _record(found: object) -> FailedRecord | None:
     """Return the record of an error; invalid values become None, as user code prints anything."""
     if not isinstance(found, dict):
         return None
     topic = found.get("topic")
-    numbers = {
-        name: found[name] if type(found.get(name)) is int else None
-        for name in ("partition", "offset", "timestamp")
-    }
     return {
         "topic": topic if isinstance(topic, str) else None,
         "key": found.get("key"),
-        **numbers,
+        "partition": _whole(found.get("partition")),
+        "offset": _whole(found.get("offset")),
+        "timestamp": _whole(found.get("timestamp")),
     }
+
+
+def _whole(found: object) -> int | None:
+    return found if type(found) is int else None
 
 
 def _time(text: str) -> datetime | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from accounts.models import User, Workspace
 from django.conf import settings
@@ -13,6 +13,8 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from millrace_model.drivers import StartStep
+from millrace_model.reading import ShapeError, read
+from millrace_model.shadows import ShadowNotes
 from topologies.choices import Dialect
 from topologies.models import Topology, Version
 
@@ -168,13 +170,14 @@ class Shadow(models.Model):
         return f"{self.deployment_id} follows {self.of_id}"
 
     @property
-    def reached(self) -> dict[str, Any]:
-        """Notes of the driver: `began` and `reached`, each with `theirs`, `ours` and `places`.
-
-        `theirs`, `ours`: ends of the output topics; `places`: offsets of the input.
-        """
+    def noted(self) -> ShadowNotes:
+        """Notes of the driver; empty without valid ones."""
         directory = self.deployment.directory
-        return files.read_object(directory, directory / "checkpoint" / "shadow.json")
+        found = files.read_object(directory, directory / "checkpoint" / "shadow.json")
+        try:
+            return read(ShadowNotes, found)
+        except ShapeError:
+            return {}
 
 
 class CreatedTopic(models.Model):

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 #: the outputs of the running deployment, and those of its shadow
 RUNNING, SHADOW = 0, 1
@@ -74,6 +74,26 @@ _TABLES = ("numbered", "equal", "rest", "differing")
 
 #: a row of the table of records
 Row = tuple[Any, ...]
+
+
+class RawRecord(TypedDict):
+    """A record of an example."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[list[str | None]]
+
+
+class RawExample(TypedDict):
+    """A difference: its kind, the key, and the record of each side."""
+
+    kind: str
+    key: bytes | None
+    running: RawRecord | None
+    shadow: RawRecord | None
 
 
 class Compared(Protocol):
@@ -158,7 +178,7 @@ class OutputDiff:
 
     def match(
         self, topic: str, bucket: int, examples: int = EXAMPLES
-    ) -> tuple[Counts, list[dict[str, Any]]]:
+    ) -> tuple[Counts, list[RawExample]]:
         """Compare a part of a topic's records; return counts, and examples of differences."""
         db = self._db
         for table in _TABLES:
@@ -168,7 +188,7 @@ class OutputDiff:
             db.execute(statement)
         equal, differing = (db.execute(count).fetchone()[0] for count in _COUNTS)
         counts = Counts(equal, db.execute(_REORDERED).fetchone()[0], differing)
-        shown = []
+        shown: list[RawExample] = []
         for a, b in db.execute("SELECT a, b FROM differing ORDER BY a LIMIT ?", (examples,)):
             shown.append(self._example("differing", a, b))
         for side, kind in ((RUNNING, "only_running"), (SHADOW, "only_shadow")):
@@ -182,17 +202,24 @@ class OutputDiff:
             setattr(counts, kind, found)
         return counts, shown
 
-    def _example(self, kind: str, running: int | None, shadow: int | None) -> dict[str, object]:
-        pair = [self._shown(running), self._shown(shadow)]
-        one = pair[0] or pair[1] or {}
-        return {"kind": kind, "key": one.get("key"), "running": pair[0], "shadow": pair[1]}
+    def _example(self, kind: str, running: int | None, shadow: int | None) -> RawExample:
+        left, right = self._shown(running), self._shown(shadow)
+        one = left or right
+        key = one and one["key"]
+        return {"kind": kind, "key": key, "running": left, "shadow": right}
 
-    def _shown(self, id_: int | None) -> dict[str, object] | None:
+    def _shown(self, id_: int | None) -> RawRecord | None:
         if id_ is None:
             return None
         part, at, time, key, value, headers = self._db.execute(
             "SELECT part, pos, time, shown_key, shown_value, headers FROM record WHERE rowid = ?",
             (id_,),
         ).fetchone()
-        place = {"partition": part, "offset": at, "timestamp": time}
-        return {**place, "key": key, "value": value, "headers": json.loads(headers)}
+        return {
+            "partition": part,
+            "offset": at,
+            "timestamp": time,
+            "key": key,
+            "value": value,
+            "headers": json.loads(headers),
+        }

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Mapping
-from typing import Any
 
 from millrace_backend import redis
 from millrace_backend.errors import NotFound
 from millrace_model.documents import TopologyDocument
+from millrace_model.samples import EdgeKeys, EdgeSamples, KeyCounts, Samples
 from topologies.topics import topic_failure
 
 from deployments.environments import document_in
@@ -36,7 +35,7 @@ def edges_of(document: TopologyDocument) -> set[str]:
     }
 
 
-def look(deployment: Deployment, edge: str) -> dict[str, Any]:
+def look(deployment: Deployment, edge: str) -> Samples:
     """Return the last records over an edge, newest first, and request that they are captured.
 
     ``deployment`` has its workspace loaded. Raises NotFound for an edge that the running version
@@ -75,18 +74,16 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
     # The driver has not seen the request yet.
     if raw is None:
         return {"sampling": "starting", "at": None, "records": [], "keys": None}
-    found = json.loads(raw)
+    found: EdgeSamples = json.loads(raw)
     return {
         "sampling": "on",
         "at": found["at"],
         "records": found["edges"].get(edge, [])[:MOST_RECORDS],
-        "keys": _keys(deployment, run.report_id, (found.get("keys") or {}).get(edge)),
+        "keys": _keys(deployment, run.report_id, found["keys"].get(edge)),
     }
 
 
-def _keys(
-    deployment: Deployment, report_id: str, counted: Mapping[str, Any] | None
-) -> dict[str, object] | None:
+def _keys(deployment: Deployment, report_id: str, counted: KeyCounts | None) -> EdgeKeys | None:
     """Return the most frequent keys, and the record counts of all tasks that receive the edge."""
     if counted is None:
         return None

@@ -422,7 +422,7 @@ class Feed:
         return b""
 
     # -- presence -------------------------------------------------------------------------------
-    async def _users(self) -> list[dict[str, object]]:
+    async def _users(self) -> list[presence.Present]:
         if self.scope.topology is None:
             return []
         return await presence.users(self.hub.redis, self.scope.topology, self.now() * 1000)
@@ -431,7 +431,7 @@ class Feed:
         if self.scope.topology is None:
             return
         before = await self._users()
-        person = {"id": self.scope.user, "display_name": self.scope.user_name}
+        person: presence.Person = {"id": self.scope.user, "display_name": self.scope.user_name}
         await presence.arrive(
             self.hub.redis, self.scope.topology, self.connection, person, self.now() * 1000
         )
@@ -446,7 +446,7 @@ class Feed:
             await presence.leave(self.hub.redis, self.scope.topology, self.connection)
             await self._tell_presence(before)
 
-    async def _tell_presence(self, before: list[dict[str, object]]) -> None:
+    async def _tell_presence(self, before: list[presence.Present]) -> None:
         users = await self._users()
         if users == before or self.scope.topology is None:
             return

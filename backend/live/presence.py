@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypedDict
 
 from millrace_backend import redis as names
 from redis.asyncio import Redis
@@ -13,8 +13,21 @@ GONE_MS = 40_000
 KEPT_SECONDS = 3600
 
 
+class Person(TypedDict):
+    """Somebody who has a topology open."""
+
+    id: int
+    display_name: str
+
+
+class Present(Person):
+    """The same, with the node that they are editing."""
+
+    node: str | None
+
+
 async def arrive(
-    client: Redis, topology: int, connection: str, user: dict[str, Any], now_ms: float
+    client: Redis, topology: int, connection: str, user: Person, now_ms: float
 ) -> None:
     """Record that a page is open; repeated as its heartbeat."""
     entry = json.dumps({**user, "at": now_ms})
@@ -27,15 +40,15 @@ async def leave(client: Redis, topology: int, connection: str) -> None:
     await client.hdel(names.presence(topology), f"page:{connection}")
 
 
-async def users(client: Redis, topology: int, now_ms: float) -> list[dict[str, Any]]:
+async def users(client: Redis, topology: int, now_ms: float) -> list[Present]:
     """Return everybody who has the topology open, once each, ordered by name."""
     found: Any = await client.hgetall(names.presence(topology))
     return present(found, now_ms)
 
 
-def present(found: dict[bytes, bytes], now_ms: float) -> list[dict[str, object]]:
+def present(found: dict[bytes, bytes], now_ms: float) -> list[Present]:
     """Return everybody in a presence hash, once each, ordered by name, with the node they edit."""
-    people: dict[int, dict[str, Any]] = {}
+    people: dict[int, Present] = {}
     nodes: dict[int, str | None] = {}
     for name, value in found.items():
         kind, _, rest = name.decode().partition(":")

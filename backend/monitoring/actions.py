@@ -60,7 +60,7 @@ def delete_rule(actor: User, rule: AlertRule) -> None:
         rule.delete()
 
 
-def test_rule(actor: User, rule: AlertRule) -> list[dict[str, object]]:
+def test_rule(actor: User, rule: AlertRule) -> list[notifying.TestedReceiver]:
     """Send a test to the rule's receivers; return each with its error, if any."""
     require(actor, rule.workspace_id, Role.OPERATOR)
     found = notifying.test(rule)

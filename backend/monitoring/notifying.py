@@ -5,7 +5,7 @@ from __future__ import annotations
 import smtplib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TypedDict
 
 import structlog
 from deployments.models import Deployment
@@ -38,6 +38,47 @@ _UNITS: Mapping[Condition, str] = {
     Condition.BATCH_DURATION: "s",
     Condition.SILENCE: "s",
 }
+
+
+class NotifiedRule(TypedDict):
+    """A rule as a notification has it."""
+
+    id: int
+    name: str
+    condition: str
+    threshold: float | None
+    for_seconds: int
+
+
+class NotifiedDeployment(TypedDict):
+    """A deployment as a notification has it."""
+
+    id: int
+    topology: str
+
+
+class Notification(TypedDict):
+    """What a webhook receives; mails have its title, message and url."""
+
+    event: str
+    title: str
+    message: str
+    alert: int | None
+    rule: NotifiedRule
+    workspace: str
+    deployment: NotifiedDeployment | None
+    value: float | None
+    fired_at: str | None
+    resolved_at: str | None
+    url: str
+
+
+class TestedReceiver(TypedDict):
+    """Whether a test reached a receiver."""
+
+    channel: str
+    target: str
+    error: str | None
 
 
 def due() -> list[int]:
@@ -80,9 +121,9 @@ def deliver(delivery: int) -> None:
     rows.update(state=row.state, error=row.error, due_at=row.due_at)
 
 
-def test(rule: AlertRule) -> list[dict[str, Any]]:
+def test(rule: AlertRule) -> list[TestedReceiver]:
     """Send a test to each receiver of a rule now; return each with its error, if any."""
-    found = []
+    found: list[TestedReceiver] = []
     for channel, target in receivers(rule):
         error = None
         try:
@@ -99,7 +140,7 @@ def receivers(rule: AlertRule) -> list[tuple[Channel, str]]:
     return [*hooks, *((Channel.MAIL, address) for address in rule.mail)]
 
 
-def send(channel: Channel, target: str, payload: Mapping[str, Any]) -> None:
+def send(channel: Channel, target: str, payload: Notification) -> None:
     """Send one notification. Raises Undeliverable."""
     if channel == Channel.WEBHOOK:
         post(target, payload, settings.MILLRACE_WEBHOOK_NETWORKS)
@@ -115,8 +156,8 @@ def send(channel: Channel, target: str, payload: Mapping[str, Any]) -> None:
 
 def content(
     event: AlertEvent, rule: AlertRule, deployment: Deployment | None, alert: Alert | None
-) -> dict[str, object]:
-    """What a webhook receives; mails have its title, message and url."""
+) -> Notification:
+    """Return a notification of an alert, or of a test without one."""
     workspace = rule.workspace.slug
     name = "" if deployment is None else deployment.topology.name
     path = "alerts" if deployment is None else f"t/{deployment.topology_id}"

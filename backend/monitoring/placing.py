@@ -7,15 +7,14 @@ is a move as well.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from deployments.choices import Outcome
 from deployments.models import Deployment, Run
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
-from millrace_model.events import ProgressEvent
+from millrace_model.events import ProgressEvent, TaskFigures
 
 from monitoring.choices import MoveReason
 from monitoring.models import Placement
@@ -65,7 +64,7 @@ def note(deployment: Deployment, run: str, report: ProgressEvent) -> None:
         rows.filter(pk__lt=oldest, until__isnull=False).delete()
 
 
-def _is_at(row: Placement | None, task: Mapping[str, object], run: str, threads: bool) -> bool:
+def _is_at(row: Placement | None, task: TaskFigures, run: str, threads: bool) -> bool:
     if row is None or (row.run, row.executor) != (run, task.get("executor", "")):
         return False
     return not threads or row.thread == task.get("thread", "")
@@ -100,7 +99,7 @@ def _why_began(deployment: Deployment, run: str) -> MoveReason:
 def _moved(
     deployment: Deployment,
     run: str,
-    task: Mapping[str, Any],
+    task: TaskFigures,
     before: Placement | None,
     reason: MoveReason,
     at: datetime,

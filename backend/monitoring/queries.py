@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from deployments.models import Deployment
 
@@ -29,13 +29,41 @@ MOST_NAMES = 1_000
 GAP = 3
 
 
+class Series(TypedDict):
+    """A figure of one node, task, partition, store or phase."""
+
+    name: str
+    values: Annotated[
+        list[float | None],
+        "One value for each interval, oldest first; null if nothing was reported.",
+    ]
+
+
+class Figures(TypedDict):
+    """A figure over time."""
+
+    figure: str
+    of: Annotated[
+        str,
+        "What the names refer to: node, reason, task, partition, store, deployment or phase.",
+    ]
+    unit: str
+    range: str
+    begin: Annotated[int, "Start of the first interval, in epoch seconds."]
+    step: Annotated[int, "Length of an interval in seconds."]
+    points: Annotated[int, "Number of intervals."]
+    series: Annotated[list[Series], f"Those with the highest values first, at most {MOST_SERIES}."]
+    left_out: Annotated[int, "Number of further series."]
+    names: Annotated[list[str], f"All existing names, at most {MOST_NAMES}."]
+
+
 def chart(
     deployment: Deployment,
     figure: Figure,
     range_: Range,
     names: Sequence[str],
     now: float | None = None,
-) -> dict[str, Any]:
+) -> Figures:
     """A figure over a range: one series for each name, those with the highest values first.
 
     `names`: of which nodes, tasks …; empty: of all. At most MOST_SERIES are in the answer.

@@ -39,7 +39,7 @@ from records.choices import (
 from records.codecs import Decoded, Undecodable
 from records.decoding import Reader, decoded_by_schema
 from records.filters import Filter
-from records.queries import Asked, no_partition, no_record, read_page
+from records.queries import Asked, RecordPage, no_partition, no_record, read_page
 from records.reading import Raw, Scan, Take
 from records.sampling import READ, Mask, SampleRequest, line_of, masked_paths
 from records.topics import Ends, described, ends_of, offsets_at
@@ -264,7 +264,7 @@ def _formats(source: DocumentNode) -> Formats:
     return {"key": params.get("key") or text, "value": params.get("value") or text}
 
 
-def _searched(person: User, source: DocumentNode, request: FollowRequest) -> dict[str, Any]:
+def _searched(person: User, source: DocumentNode, request: FollowRequest) -> RecordPage:
     """Return a page with the newest record that has the key or contains the text."""
     if request.key is None and not request.contains:
         raise ApiError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from accounts.models import User
 from millrace_backend.errors import ApiError, TooMany, Unavailable
@@ -11,6 +10,7 @@ from millrace_compiler.documents.durations import parse_duration
 from millrace_compiler.isolated import Exceeded, Limits
 from millrace_compiler.types.generating import Recipe
 from millrace_compiler.types.types import DataType
+from millrace_model.recipes import RecipeSettings
 from millrace_model.records import InputLine
 from topologies import compiling
 
@@ -24,17 +24,18 @@ LIMITS = Limits(seconds=5.0, output_megabytes=16)
 
 
 def recipe_of(
-    topic: str, settings: Mapping[str, Any], types: Mapping[str, DataType] | None = None
+    topic: str, settings: RecipeSettings, types: Mapping[str, DataType] | None = None
 ) -> Recipe:
     """Return a recipe with its types; by default those that the formats define themselves.
 
     Raises ApiError for a format that defines no type.
     """
-    found = types or {part: type_of(settings[part], part) for part in ("key", "value")}
-    key = settings["key"]
+    key, value = settings["key"], settings["value"]
+    found = types or {"key": type_of(key, "key"), "value": type_of(value, "value")}
+    own = settings.copy()
     if "window_size" in key:
-        key = {**key, "window_size": parse_duration(key["window_size"])}
-    return Recipe(topic=topic, **{**settings, "key": key}, types=found)
+        own["key"] = {**key, "window_size": parse_duration(key["window_size"])}
+    return Recipe(topic=topic, **own, types=found)
 
 
 def generated(person: User, recipe: Recipe, count: int, every: int) -> list[InputLine]:

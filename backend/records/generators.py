@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import cast
 
 from accounts.choices import Role
 from accounts.events import audit
@@ -19,6 +19,7 @@ from django.utils import timezone
 from millrace_backend.errors import Conflict, cause
 from millrace_backend.quotas import require_room
 from millrace_model.events import CauseFields
+from millrace_model.recipes import KeptRecipe, RecipeSettings
 from millrace_services import local_services
 from topologies.models import Topology
 
@@ -41,7 +42,7 @@ def start_generator(
     actor: User,
     workspace: Workspace,
     topic: str,
-    recipe: Mapping[str, Any],
+    recipe: RecipeSettings,
     rate: float,
     *,
     seconds: int | None,
@@ -102,7 +103,7 @@ def start_again(actor: User, generator: Generator) -> Generator:
 def change_generator(
     actor: User,
     generator: Generator,
-    recipe: Mapping[str, object],
+    recipe: RecipeSettings,
     rate: float,
     *,
     seconds: int | None,
@@ -137,12 +138,12 @@ def delete_generator(actor: User, generator: Generator) -> None:
 
 
 def _checked(
-    actor: User, workspace: Workspace, topic: str, recipe: Mapping[str, Any], rate: float
-) -> dict[str, object]:
+    actor: User, workspace: Workspace, topic: str, recipe: RecipeSettings, rate: float
+) -> KeptRecipe:
     """Return the recipe as it is stored, after a first record was made from it."""
     require(actor, workspace.pk, Role.OPERATOR)
     check_allowed(workspace, topic)
-    settings = dict(recipe)
+    settings = cast(KeptRecipe, dict(recipe))
     types = types_of(actor, workspace, {part: recipe[part] for part in ("key", "value")})
     trial = recipe_of(topic, recipe, types)
     check_rate(trial, rate)

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 from millrace_compiler.types.generating import Recipe
 from millrace_compiler.types.types import DataType
+from millrace_model.recipes import KeptRecipe
 from topologies.models import Topology
 
 from records.choices import GeneratorState
@@ -61,10 +62,10 @@ class Generator(models.Model):
 
     def recipe_of(self) -> Recipe:
         """Return its recipe, with the types that a schema had when the generator was started."""
-        settings = dict(self.recipe)
-        types = settings.pop("types", {})
+        recipe: KeptRecipe = self.recipe.copy()
+        types = recipe.pop("types", {})
         found = {part: DataType.from_json(each) for part, each in types.items()}
-        return recipe_of(self.topic, settings, found)
+        return recipe_of(self.topic, recipe, found)
 
     def over(self, number: int, now: datetime | None = None) -> bool:
         """Return whether it has reached its limits after ``number`` records."""

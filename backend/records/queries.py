@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, NotFound
@@ -21,6 +21,55 @@ from records.topics import Ends, described, ends_of, offsets_at
 MOST_BYTES = 1_000_000
 #: maximum number of headers shown of a record
 MOST_HEADERS = 100
+
+
+class ShownPart(TypedDict):
+    """A key, a value or a header's value."""
+
+    format: Annotated[str, "A RecordFormat, or null."]
+    text: Annotated[str | None, "Null for null; bytes as hexadecimal digits."]
+    size: Annotated[int, "Size in bytes."]
+    cut: Annotated[bool, "Whether the text is truncated."]
+    error: Annotated[str | None, "Why the bytes could not be read in the selected format."]
+    schema_id: Annotated[
+        int | None, "Id of a schema registry, if the bytes appear to start with one."
+    ]
+
+
+class ShownHeader(ShownPart):
+    """A header."""
+
+    key: str
+
+
+class ShownRecord(TypedDict):
+    """A record of a topic."""
+
+    partition: int
+    offset: int
+    timestamp: Annotated[int, "Milliseconds since the epoch."]
+    log_append_time: Annotated[bool, "Whether the broker set the timestamp."]
+    size: Annotated[int, "Size of key and value in bytes."]
+    key: ShownPart
+    value: ShownPart
+    headers: list[ShownHeader]
+
+
+class RawRecord(ShownRecord):
+    """A record with its bytes."""
+
+    raw_key: Annotated[str | None, "Base64; at most a million bytes."]
+    raw_value: Annotated[str | None, "Base64; at most a million bytes."]
+
+
+class RecordPage(TypedDict):
+    """Records, with cursors to continue."""
+
+    records: list[ShownRecord]
+    scanned: Annotated[int, "Number of records that were read for this response."]
+    stopped: Annotated[str, "Why there are no more records."]
+    next: Annotated[str, "The cursor of the next page."]
+    ends: Annotated[str, "The cursor for records that arrive from now on."]
 
 
 @dataclass(frozen=True)
@@ -44,13 +93,13 @@ class Asked:
     cursor: str = ""
 
 
-def read_page(topic: str, asked: Asked) -> dict[str, Any]:
+def read_page(topic: str, asked: Asked) -> RecordPage:
     """Return one page of records. Raises ApiError for an invalid partition or cursor."""
 
     raw: list[Any]
-    records: list[Any]
+    records: list[ShownRecord]
 
-    def take(record: Raw) -> dict[str, object] | None:
+    def take(record: Raw) -> ShownRecord | None:
         key = decode(record.key, asked.key_format)
         value = decode(record.value, asked.value_format)
         if asked.filter and not asked.filter.accepts(key, value):
@@ -70,7 +119,7 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
     elif asked.reader is None:
         page, ends = scanned(topic, asked, take)
         count = page.scanned
-        records = [row.content for row in page.rows]
+        records = [row.content for row in page.rows]  # type: ignore[misc] # of `take`
     else:
         # Records are decoded at once and filtered afterwards, so the page may not be full.
         page, ends = scanned(topic, replace(asked, limit=MOST_DECODED), lambda record: record)
@@ -114,7 +163,7 @@ def read_one(
     offset: int,
     formats: tuple[str, str],
     reader: Reader | None = None,
-) -> dict[str, object]:
+) -> RawRecord:
     """Return a record with its raw bytes. Raises NotFound if there is none at the offset."""
     count = len(described(topic).partitions)
     if not 0 <= partition < count:
@@ -146,7 +195,7 @@ def read_one(
     }
 
 
-def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, object]:
+def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> ShownRecord:
     """Return a record in the form of the API."""
     return {
         "partition": record.partition,
@@ -163,7 +212,7 @@ def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, o
     }
 
 
-def _part(decoded: Decoded, **most: int) -> dict[str, object]:
+def _part(decoded: Decoded, **most: int) -> ShownPart:
     text, is_cut = cut(decoded.text, **most)
     return {
         "format": decoded.format,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated
 
 from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
 from millrace_compiler.types.generating import settings_of_source
 from millrace_model.documents import DocumentNode
+from millrace_model.recipes import SourceFormats
 from topologies.environments import document_in
 from topologies.models import Version
 
@@ -17,7 +18,22 @@ from topologies.models import Version
 MOST_LOOKED_AT = 200
 
 
-def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
+class UsedFormats(SourceFormats):
+    """The formats that a node states."""
+
+    reads: Annotated[bool, "False for a node that writes the topic."]
+
+
+class TopicUse(UsedFormats):
+    """A node of a topology that reads or writes a topic, and the formats it states."""
+
+    topology: int
+    deployment: Annotated[int | None, "A deployment in which it does; null without one."]
+    name: str
+    node: str
+
+
+def uses_of(workspace: Workspace, topic: str) -> list[TopicUse]:
     """Return nodes of the newest versions that read or write the topic by name, readers first.
 
     With the values of the environments in which a topology is deployed, and the defaults.
@@ -30,7 +46,7 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
     deployed: dict[int, dict[str | None, int]] = {}
     for row in Deployment.objects.filter(workspace=workspace, is_shadow=False):
         deployed.setdefault(row.topology_id, {})[row.environment] = row.pk
-    found = [
+    found: list[TopicUse] = [
         use
         for version in newest
         for use in _uses_in(version, deployed.get(version.topology_id, {}), topic)
@@ -38,9 +54,7 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: not each["reads"])
 
 
-def _uses_in(
-    version: Version, deployed: dict[str | None, int], topic: str
-) -> Iterator[dict[str, Any]]:
+def _uses_in(version: Version, deployed: dict[str | None, int], topic: str) -> Iterator[TopicUse]:
     """Yield the uses of a version, each node once, for the first environment with one."""
     seen = set()
     for environment in dict.fromkeys([*deployed, None]):
@@ -58,16 +72,13 @@ def _uses_in(
             }
 
 
-def _use(node: DocumentNode, topic: str) -> dict[str, object] | None:
+def _use(node: DocumentNode, topic: str) -> UsedFormats | None:
     params = node.get("params") or {}
+    if not isinstance(params.get("key"), dict) or not isinstance(params.get("value"), dict):
+        return None
     if node["kind"].startswith("source."):
-        if topic not in (params.get("topics") or [params.get("topic")]):
-            return None
-        if not isinstance(params.get("key"), dict) or not isinstance(params.get("value"), dict):
-            return None
-        return {"reads": True, **settings_of_source(node)}
-    if node["kind"] == "sink.topic" and params.get("topic") == topic:
-        formats = {part: params.get(part) for part in ("key", "value")}
-        if all(isinstance(each, dict) for each in formats.values()):
-            return {"reads": False, **formats, "time_field": None}
+        if topic in (params.get("topics") or [params.get("topic")]):
+            return {"reads": True, **settings_of_source(node)}
+    elif node["kind"] == "sink.topic" and params.get("topic") == topic:
+        return {"reads": False, "key": params["key"], "value": params["value"], "time_field": None}
     return None

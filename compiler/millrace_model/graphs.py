@@ -17,8 +17,6 @@ class GraphStore(TypedDict, total=False):
     name: str
     node: str
     kind: str
-    #: name of its rows in the state, if it is not that of the node
-    state: str
     key_type: str
     value_type: str
     persistent: bool

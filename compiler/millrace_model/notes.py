@@ -47,8 +47,6 @@ class StateNotes(TypedDict, total=False):
 
     state: StateSchema
     changes: list[StoreDrops]
-    #: names of rows in the state, by store
-    names: dict[str, str]
 
 
 class Notes(StateNotes, total=False):

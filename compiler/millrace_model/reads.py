@@ -35,7 +35,6 @@ class TaskStates(RawTaskStates):
     """The state of tasks after a micro-batch, with which a simulation can begin."""
 
     changes: list[StoreDrops]
-    names: dict[str, str]
     nodes: dict[str, list[str | int]]
     tasks: int | None
     levels: int | None

@@ -96,7 +96,7 @@ def test_notes_behind_links_are_not_read(
     assert state_plan.checkpoint_notes(deployment) is None
     assert old_state.old_states(deployment) == []
     shadow = Shadow(deployment=deployment, of=deployment, start=ShadowStart.values[0], suffix="-x")
-    assert shadow.reached == {}
+    assert shadow.noted == {}
     with pytest.raises(OSError):  # noqa: PT011 - the number depends on what is in the way
         files.read_text(directory, directory / "arrived" / "arrived")
     with pytest.raises(OSError):  # noqa: PT011 - the same

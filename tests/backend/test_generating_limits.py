@@ -77,7 +77,8 @@ def test_a_request_for_too_many_values_names_how_many_are_possible(
 
 def wide(**more: Any) -> Recipe:
     formats = {"key": {"format": "string"}, "value": {"format": "json", "schema": WIDE}}
-    return recipe_of("orders", {**formats, **more})
+    settings: Any = {**formats, **more}
+    return recipe_of("orders", settings)
 
 
 def test_a_generator_writes_a_limited_number_of_values_a_second() -> None:
@@ -102,7 +103,8 @@ def test_no_generated_record_is_larger_than_its_stated_weight(schema: str) -> No
         "key": {"prefix": "customer-", "min": 1, "max": 10**9},
     }
     formats = {"key": {"format": "string"}, "value": {"format": "json", "schema": schema}}
-    recipe = recipe_of("orders", {**formats, "fields": rules})
+    settings: Any = {**formats, "fields": rules}
+    recipe = recipe_of("orders", settings)
     for key, value, _ in records_of(recipe, [(n, 0) for n in range(50)], ""):
         assert len(key or b"") + len(value or b"") <= recipe.weight.size
     assert recipe.weight.values >= max(_values(each["value"]) for each in lines(recipe, 50, 1))

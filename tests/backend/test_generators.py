@@ -43,7 +43,8 @@ DAY = 86_400_000
 
 
 def recipe(**changes: Any) -> Recipe:
-    return recipe_of(changes.pop("topic", "orders"), {**ORDERS, **changes})
+    settings: Any = {**ORDERS, **changes}
+    return recipe_of(settings.pop("topic", "orders"), settings)
 
 
 def values(made: Recipe, count: int = 1_000) -> list[Any]:

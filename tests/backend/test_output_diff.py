@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from deployments.output_diff import RUNNING, SHADOW, Counts, OutputDiff
@@ -73,10 +74,11 @@ def test_examples_have_both_records_and_are_limited(tmp_path: Path) -> None:
     counts, examples = diff.match("out", 0)
     assert (counts.differing, counts.only_running) == (1, 50)
     assert [each["kind"] for each in examples] == ["differing"] + ["only_running"] * 20
-    one = examples[0]
+    one: Any = examples[0]
     assert (one["key"], one["running"]["value"]) == (b"a", b"1")
     assert one["shadow"]["value"] == b"x" * 2_000
-    assert (examples[1]["shadow"], examples[1]["running"]["offset"]) == (None, 1)
+    another: Any = examples[1]
+    assert (another["shadow"], another["running"]["offset"]) == (None, 1)
     diff.close()
 
 

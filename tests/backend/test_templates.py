@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from catalog.templates import Template, template, templates
 from millrace_compiler.graphs.needs import topics_of
+from millrace_model.records import InputLine, OutputLine
 
 from .conftest import Client, People
 
@@ -32,7 +33,7 @@ def test_a_workspace_with_prefixes_gets_topics_that_it_may_use(chosen: Template)
     topics = {need.topic for need in topics_of(made.document)}
     assert topics == set(made.document["topics"])
     assert all(topic.startswith("team-a.") for topic in topics)
-    lines = [*made.inputs]
+    lines: list[InputLine | OutputLine] = [*made.inputs]
     for test in made.tests:
         lines += [*test["inputs"], *test["expected"]["outputs"]]
     assert {line["topic"] for line in lines} <= topics

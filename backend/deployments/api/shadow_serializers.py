@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
+from millrace_backend.shapes import ShapeSerializer
+from millrace_model.shadows import KeptComparison, OutputComparison, OutputExample, OutputRecord
 from rest_framework import serializers
 
 from deployments.api.serializers import FailureSerializer, OutageSerializer, StepSerializer
@@ -41,69 +43,36 @@ class ShadowDeploymentSerializer(serializers.Serializer[Any]):
     outage = OutageSerializer(allow_null=True)
 
 
-class OutputRecordSerializer(serializers.Serializer[Any]):
+class OutputRecordSerializer(ShapeSerializer):
     """A record of an output topic."""
 
-    partition = serializers.IntegerField()
-    offset = serializers.IntegerField()
-    timestamp = serializers.IntegerField()
-    value = serializers.CharField(
-        allow_null=True, help_text="The first 2,000 bytes; null for a tombstone."
-    )
+    shape = OutputRecord
     headers = serializers.JSONField(help_text="Names and values in hexadecimal digits.")
 
 
-class OutputExampleSerializer(serializers.Serializer[Any]):
+class OutputExampleSerializer(ShapeSerializer):
     """A record that differs."""
 
-    kind = serializers.ChoiceField(choices=OutputDifference.choices)
-    key = serializers.CharField(allow_null=True)
-    running = OutputRecordSerializer(allow_null=True)
-    shadow = OutputRecordSerializer(allow_null=True)
+    shape = OutputExample
+    choices: ClassVar = {"kind": OutputDifference}
 
 
-class ComparedTopicSerializer(serializers.Serializer[Any]):
-    """The result of the comparison of an output topic."""
-
-    topic = serializers.CharField(help_text="Its name in the running version.")
-    sinks = serializers.ListField(
-        child=serializers.CharField(), help_text="Sinks that write it in either version."
-    )
-    equal = serializers.IntegerField()
-    reordered = serializers.IntegerField(
-        help_text="Equal records in a different order among the records with the same key."
-    )
-    differing = serializers.IntegerField()
-    only_running = serializers.IntegerField()
-    only_shadow = serializers.IntegerField()
-    deleted = serializers.IntegerField(
-        help_text="Offsets that could not be compared because the broker has deleted them."
-    )
-    examples = OutputExampleSerializer(many=True)
-
-
-class OutputComparisonSerializer(serializers.Serializer[Any]):
+class OutputComparisonSerializer(ShapeSerializer):
     """A comparison of outputs for the same input."""
 
-    state = serializers.ChoiceField(choices=ComparisonState.choices)
-    read = serializers.IntegerField(help_text="Offsets that were read.")
-    total = serializers.IntegerField()
-    started_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-    error = serializers.CharField(allow_null=True)
-    running_version = serializers.IntegerField()
-    shadow_version = serializers.IntegerField()
+    shape = OutputComparison
+    choices: ClassVar = {"state": ComparisonState}
+
     from_offsets = serializers.SerializerMethodField()
     to_offsets = serializers.SerializerMethodField()
-    topics = ComparedTopicSerializer(many=True)
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
-    def get_from_offsets(self, found: dict[str, Any]) -> Any:
+    def get_from_offsets(self, found: KeptComparison) -> Any:
         """Input offsets from which outputs are compared, by topic and partition."""
         return found["began"]["places"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "object"}})
-    def get_to_offsets(self, found: dict[str, Any]) -> Any:
+    def get_to_offsets(self, found: KeptComparison) -> Any:
         """Input offsets up to which outputs are compared, by topic and partition."""
         return found["reached"]["places"]
 
@@ -131,7 +100,7 @@ class ShadowSerializer(serializers.Serializer[Any]):
         """When it last reached the offsets of the running deployment; null before that."""
         from datetime import UTC, datetime
 
-        found = shadow.reached.get("reached")
+        found = shadow.noted.get("reached")
         if found is None:
             return None
         return datetime.fromtimestamp(found["at"] / 1000, UTC).isoformat()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from millrace_backend.names import NameField
+from millrace_backend.shapes import ShapeSerializer
 from rest_framework import serializers
 
 from monitoring.choices import (
@@ -17,6 +18,7 @@ from monitoring.choices import (
     DeliveryState,
 )
 from monitoring.models import Alert, AlertRule, Delivery
+from monitoring.notifying import TestedReceiver
 from monitoring.webhooks import masked, refusal_of
 
 #: maximum number of mail addresses in a rule
@@ -135,9 +137,8 @@ class AlertsQuerySerializer(serializers.Serializer[Any]):
     topology = serializers.IntegerField(required=False)
 
 
-class TestedSerializer(serializers.Serializer[Any]):
+class TestedSerializer(ShapeSerializer):
     """Whether a test reached a receiver."""
 
-    channel = serializers.ChoiceField(choices=Channel.choices)
-    target = serializers.CharField()
-    error = serializers.CharField(allow_null=True)
+    shape = TestedReceiver
+    choices: ClassVar = {"channel": Channel}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from millrace_backend.shapes import ShapeSerializer
 from rest_framework import serializers
 
 from monitoring.choices import Figure, MoveReason, Range, Unit
 from monitoring.models import Placement
-from monitoring.queries import MOST_NAMES, MOST_SERIES
+from monitoring.queries import MOST_SERIES, Figures
 
 
 class FiguresQuerySerializer(serializers.Serializer[Any]):
@@ -24,36 +25,11 @@ class FiguresQuerySerializer(serializers.Serializer[Any]):
     )
 
 
-class SeriesSerializer(serializers.Serializer[Any]):
-    """A figure of one node, task, partition, store or phase."""
-
-    name = serializers.CharField()
-    values = serializers.ListField(
-        child=serializers.FloatField(allow_null=True),
-        help_text="One value for each interval, oldest first; null if nothing was reported.",
-    )
-
-
-class FiguresSerializer(serializers.Serializer[Any]):
+class FiguresSerializer(ShapeSerializer):
     """A figure over time."""
 
-    figure = serializers.ChoiceField(choices=Figure.choices)
-    of = serializers.CharField(
-        help_text="What the names refer to: node, reason, task, partition, store, deployment or "
-        "phase."
-    )
-    unit = serializers.ChoiceField(choices=Unit.choices)
-    range = serializers.ChoiceField(choices=Range.choices)
-    begin = serializers.IntegerField(help_text="Start of the first interval, in epoch seconds.")
-    step = serializers.IntegerField(help_text="Length of an interval in seconds.")
-    points = serializers.IntegerField(help_text="Number of intervals.")
-    series = SeriesSerializer(
-        many=True, help_text=f"Those with the highest values first, at most {MOST_SERIES}."
-    )
-    left_out = serializers.IntegerField(help_text="Number of further series.")
-    names = serializers.ListField(
-        child=serializers.CharField(), help_text=f"All existing names, at most {MOST_NAMES}."
-    )
+    shape = Figures
+    choices: ClassVar = {"figure": Figure, "unit": Unit, "range": Range}
 
 
 class PlacementsQuerySerializer(serializers.Serializer[Any]):

@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 
 from millrace_backend.errors import ApiError
 from millrace_backend.schema import CauseSerializer
+from millrace_backend.shapes import ShapeSerializer
 from rest_framework import serializers
 from topologies.simulating import MOST_INPUTS
 
 from records.choices import GeneratorState
 from records.generators import MOST_RATE, MOST_SECONDS
 from records.models import Generator
+from records.uses import TopicUse
 
 MOST_RECORDS = 100_000_000
 MOST_KEYS = 1_000_000_000
@@ -251,19 +253,12 @@ class GeneratedSerializer(serializers.Serializer[Any]):
     lines = serializers.ListField(child=serializers.DictField())
 
 
-class TopicUseSerializer(serializers.Serializer[Any]):
+class TopicUseSerializer(ShapeSerializer):
     """A node of a topology that reads or writes a topic, and the formats it states."""
 
-    topology = serializers.IntegerField()
-    deployment = serializers.IntegerField(
-        allow_null=True, help_text="The topology's deployment; null without one."
-    )
-    name = serializers.CharField()
-    node = serializers.CharField()
-    reads = serializers.BooleanField(help_text="False for a node that writes the topic.")
+    shape = TopicUse
     key = serializers.DictField(allow_null=True)
     value = serializers.DictField(allow_null=True)
-    time_field = serializers.CharField(allow_null=True)
 
 
 class TopicUsesSerializer(serializers.Serializer[Any]):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from millrace_backend.shapes import ShapeSerializer, serializer_of
 from rest_framework import serializers
 
 from records.api.generator_serializers import (
@@ -12,6 +13,7 @@ from records.api.generator_serializers import (
     SchemaSerializer,
 )
 from records.choices import KEY_FORMATS, Compare, GroupState, RecordFormat, Start, Stopped
+from records.queries import RawRecord, RecordPage, ShownHeader, ShownPart, ShownRecord
 from records.sampling import MOST_SAMPLED
 
 #: the largest offset and timestamp that a request may name
@@ -98,61 +100,17 @@ class ConsumerGroupsSerializer(serializers.Serializer[Any]):
     )
 
 
-class RecordPartSerializer(serializers.Serializer[Any]):
-    """A key, a value or a header's value."""
-
-    format = serializers.CharField(help_text="A RecordFormat, or null.")
-    text = serializers.CharField(
-        allow_null=True, help_text="Null for null; bytes as hexadecimal digits."
-    )
-    size = serializers.IntegerField(help_text="Size in bytes.")
-    cut = serializers.BooleanField(help_text="Whether the text is truncated.")
-    error = serializers.CharField(
-        allow_null=True, help_text="Why the bytes could not be read in the selected format."
-    )
-    schema_id = serializers.IntegerField(
-        allow_null=True, help_text="Id of a schema registry, if the bytes appear to start with one."
-    )
+RecordPartSerializer = serializer_of(ShownPart, "RecordPart")
+RecordHeaderSerializer = serializer_of(ShownHeader, "RecordHeader")
+RecordSerializer = serializer_of(ShownRecord, "Record")
+RawRecordSerializer = serializer_of(RawRecord)
 
 
-class RecordHeaderSerializer(RecordPartSerializer):
-    """A header."""
-
-    key = serializers.CharField()
-
-
-class RecordSerializer(serializers.Serializer[Any]):
-    """A record of a topic."""
-
-    partition = serializers.IntegerField()
-    offset = serializers.IntegerField()
-    timestamp = serializers.IntegerField(help_text="Milliseconds since the epoch.")
-    log_append_time = serializers.BooleanField(help_text="Whether the broker set the timestamp.")
-    size = serializers.IntegerField(help_text="Size of key and value in bytes.")
-    key = RecordPartSerializer()
-    value = RecordPartSerializer()
-    headers = RecordHeaderSerializer(many=True)
-
-
-class RawRecordSerializer(RecordSerializer):
-    """A record with its bytes."""
-
-    raw_key = serializers.CharField(allow_null=True, help_text="Base64; at most a million bytes.")
-    raw_value = serializers.CharField(allow_null=True, help_text="Base64; at most a million bytes.")
-
-
-class RecordPageSerializer(serializers.Serializer[Any]):
+class RecordPageSerializer(ShapeSerializer):
     """Records, with cursors to continue."""
 
-    records = RecordSerializer(many=True)
-    scanned = serializers.IntegerField(
-        help_text="Number of records that were read for this response."
-    )
-    stopped = serializers.ChoiceField(
-        choices=Stopped.choices, help_text="Why there are no more records."
-    )
-    next = serializers.CharField(help_text="The cursor of the next page.")
-    ends = serializers.CharField(help_text="The cursor for records that arrive from now on.")
+    shape = RecordPage
+    choices: ClassVar = {"stopped": Stopped}
 
 
 def _registry() -> serializers.CharField:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-WIDTH = 100
+WIDTH = 160
 
 
 def text_of(value: Any, *, sort_keys: bool = False) -> str:
     """Return a value as JSON text that ends with a line break.
 
-    An object or list that fits in a line of 100 characters is on one line. Other objects have a
+    An object or list that fits in a line of 160 characters is on one line. Other objects have a
     line for each name, and other lists a line for each element, regardless of its length.
     """
     return _text(value, "", sort_keys) + "\n"

@@ -180,11 +180,13 @@ class Pool:
 
         Raises :class:`Exceeded`.
         """
-        types = {part: each.to_json() for part, each in recipe.types.items()}
         settings = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
+        del settings["types"]
         request = {
             "do": "generate",
-            "recipe": {**settings, "types": types},
+            "topic": settings.pop("topic"),
+            "recipe": settings,
+            "types": {part: each.to_json() for part, each in recipe.types.items()},
             "count": count,
             "every": every,
         }

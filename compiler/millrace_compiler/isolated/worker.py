@@ -18,10 +18,11 @@ import time
 from collections import OrderedDict
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Required, TypedDict
+from typing import Literal, Required, TypedDict
 
 from millrace_model.documents import Format, TopologyDocument
 from millrace_model.plans import CompilationJson
+from millrace_model.recipes import RecipeSettings, TypeJson
 from millrace_model.scenarios import Conditioned
 from millrace_services import frames
 
@@ -62,8 +63,9 @@ class Request(TypedDict, total=False):
     operator_jar: str | None
     driven: bool
     formats: dict[str, Format]
-    #: fields of `Recipe`, with types as JSON
-    recipe: dict[str, Any]
+    topic: str
+    recipe: RecipeSettings
+    types: dict[str, TypeJson]
     count: int
     every: int
 
@@ -162,8 +164,8 @@ def types(request: Request) -> dict[str, object]:
 
 def generate(request: Request) -> dict[str, object]:
     """Random records as input lines of a simulation."""
-    types = {part: DataType.from_json(raw) for part, raw in request["recipe"]["types"].items()}
-    recipe = Recipe(**{**request["recipe"], "types": types})
+    types = {part: DataType.from_json(raw) for part, raw in request["types"].items()}
+    recipe = Recipe(topic=request["topic"], **request["recipe"], types=types)
     return {"lines": lines(recipe, request["count"], request["every"])}
 
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from millrace_model.recipes import TypeLimits
+
 from millrace_compiler.types.types import (
     BIGINT,
     BINARY,
@@ -89,9 +91,9 @@ class _Reader:
         if kind in ("record", "error"):
             return self._record(schema, space, depth)
         if kind == "enum":
-            return self._limited(schema, space, STRING, symbols=schema.get("symbols"))
+            return self._limited(schema, space, STRING, {"symbols": _texts(schema.get("symbols"))})
         if kind == "fixed":
-            return self._limited(schema, space, BINARY, length=schema.get("size"))
+            return self._limited(schema, space, BINARY, {"length": _whole(schema.get("size"))})
         if kind == "array":
             return array(self.type(schema.get("items"), space, depth + 1))
         if kind == "map":
@@ -121,7 +123,7 @@ class _Reader:
         return inner
 
     def _limited(
-        self, schema: dict[str, object], space: str, type_: DataType, **allows: object
+        self, schema: dict[str, object], space: str, type_: DataType, allows: TypeLimits
     ) -> DataType:
         found = replace(type_, allows=allows)
         self._define(schema, space, found)
@@ -166,3 +168,11 @@ class _Reader:
         if found is None:
             raise NoAvroSchema(f"the record {name} contains itself; Spark has no recursive types")
         return found
+
+
+def _texts(found: object) -> list[str]:
+    return [str(each) for each in found] if isinstance(found, list) else []
+
+
+def _whole(found: object) -> int | None:
+    return found if isinstance(found, int) else None

@@ -18,9 +18,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
-from millrace_model.documents import Format
+from millrace_model.documents import DocumentNode, Format, TopologyDocument
+from millrace_model.recipes import FieldRule, RecipeSettings, SourceFormats, TemplateGenerator
 from millrace_model.records import InputLine
 
 from millrace_compiler.types.types import DataType
@@ -74,9 +75,7 @@ class Weight:
 class Recipe:
     """The description of generated records. Shares are percentages, durations are in ms.
 
-    ``fields`` has the rule of a field by its path (``key``, ``value.item``): ``values`` (one of
-    them), ``min`` and ``max``, ``prefix`` (before a number), ``parts`` (one text of each list,
-    joined).
+    ``fields`` has the rule of a field by its path (``key``, ``value.item``).
     """
 
     topic: str
@@ -94,7 +93,7 @@ class Recipe:
     nulls: float = 0
     malformed: float = 0
     seed: int = 1
-    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fields: Mapping[str, FieldRule] = field(default_factory=dict)
     #: types of `key` and `value`
     types: Mapping[str, DataType] = field(default_factory=dict)
 
@@ -199,7 +198,7 @@ class Recipe:
         return _plain(type_, draw, key)
 
 
-def _rule_bytes(rule: Mapping[str, Any]) -> int:
+def _rule_bytes(rule: FieldRule) -> int:
     """Return the size of the longest value of a rule."""
     if "values" in rule:
         return max(len(json.dumps(each)) for each in rule["values"])
@@ -208,7 +207,7 @@ def _rule_bytes(rule: Mapping[str, Any]) -> int:
     return len(json.dumps(rule.get("prefix", ""))) + _LONGEST_PLAIN
 
 
-def _ruled(rule: Mapping[str, Any], type_: DataType, draw: random.Random, key: int) -> Any:
+def _ruled(rule: FieldRule, type_: DataType, draw: random.Random, key: int) -> Any:
     if "values" in rule:
         return rule["values"][draw.randrange(len(rule["values"]))]
     if "parts" in rule:
@@ -255,7 +254,7 @@ def _word(index: int) -> str:
     return f"{_WORDS[place]}-{turn}" if turn else _WORDS[place]
 
 
-def settings_of_source(source: Mapping[str, Any]) -> dict[str, object]:
+def settings_of_source(source: DocumentNode) -> SourceFormats:
     """Return a source node's settings for a recipe: its formats and the field of the timestamp."""
     params = source["params"]
     found = _VALUE_FIELD.fullmatch(str(params.get("timestamp") or "").strip())
@@ -266,9 +265,7 @@ def settings_of_source(source: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def recipe_settings(
-    document: Mapping[str, Any], generator: Mapping[str, object]
-) -> dict[str, object]:
+def recipe_settings(document: TopologyDocument, generator: TemplateGenerator) -> RecipeSettings:
     """Return the settings of a template's generator, completed with those of its source."""
     topic = generator["topic"]
     source = next(
@@ -278,7 +275,7 @@ def recipe_settings(
         and topic in (node["params"].get("topics") or [node["params"].get("topic")])
     )
     own = {name: value for name, value in generator.items() if name not in {"topic", "rate"}}
-    return {**settings_of_source(source), **own}
+    return cast(RecipeSettings, {**settings_of_source(source), **own})
 
 
 def arriving(seed: int, count: int, every: int) -> Iterator[int]:

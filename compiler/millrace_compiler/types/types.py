@@ -8,10 +8,10 @@ nullable: ``NOT NULL`` and comments are ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+
+from millrace_model.recipes import TypeJson, TypeLimits
 
 _SIMPLE = {
     "BYTE": "TINYINT",
@@ -57,7 +57,7 @@ class DataType:
     fields: tuple[str, ...] = ()
     #: restrictions of an Avro or Protobuf schema: the `symbols` of an enum, the `length` of a fixed
     #: type; `union`: exactly one field of the struct has a value
-    allows: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    allows: TypeLimits = field(default_factory=TypeLimits, repr=False, compare=False)
     #: approximate length of its text, without building it
     size: int = field(init=False, repr=False, compare=False)
     depth: int = field(init=False, repr=False, compare=False)
@@ -92,18 +92,18 @@ class DataType:
         """The type of a struct's field, if there is one of that name."""
         return self.inner[self.fields.index(name)] if name in self.fields else None
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> TypeJson:
         """The complete type; the inverse of :meth:`from_json`."""
         return {
             "name": self.name,
-            "numbers": self.numbers,
+            "numbers": list(self.numbers),
             "inner": [each.to_json() for each in self.inner],
-            "fields": self.fields,
+            "fields": list(self.fields),
             "allows": self.allows,
         }
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> DataType:
+    def from_json(cls, raw: TypeJson) -> DataType:
         """The inverse of :meth:`to_json`."""
         return cls(
             raw["name"],

@@ -23,9 +23,10 @@ import threading
 import time
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from millrace_compiler.documents.json_text import text_of
+from millrace_model.reading import read
 from millrace_services.line_server import LineServer, serve
 
 from millrace_runtime import columns
@@ -35,7 +36,43 @@ from millrace_runtime.session import session
 #: milliseconds that an expression may run past its deadline, and the exit code after that
 PATIENCE_MS, HUNG = 4_000, 70
 
-_WARM_UP = {
+
+class AnalysisRequest(TypedDict, total=False):
+    """Expressions (`ExpressionRequest`) and types to read."""
+
+    id: object
+    expressions: list[dict[str, object]]
+    types: list[str]
+
+
+class RefusedExpression(TypedDict, total=False):
+    """Why an expression is refused; see `ExpressionError`."""
+
+    message: str
+    condition: str | None
+    start: int | None
+    stop: int | None
+    facts: dict[str, str]
+
+
+class AnalyzedExpression(TypedDict, total=False):
+    """The wire format of an `ExpressionResult`."""
+
+    type: str | None
+    columns: list[str]
+    error: RefusedExpression | None
+    warnings: list[RefusedExpression]
+
+
+class AnalysisAnswer(TypedDict, total=False):
+    """One result for each expression and type, in their order."""
+
+    id: object
+    expressions: list[AnalyzedExpression]
+    types: list[object]
+
+
+_WARM_UP: AnalysisRequest = {
     "expressions": [
         {"text": "upper(value.name) = key", "columns": {"key": "STRING", "value": "name STRING"}},
         {"text": "agg + 1", "columns": {"agg": "BIGINT"}, "expects": "BIGINT"},
@@ -51,15 +88,16 @@ class SparkAnalyzer:
         self._java = spark._jsparkSession
         self._gateway = columns.gateway(spark.sparkContext)
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, request: AnalysisRequest) -> AnalysisAnswer:
         """Return the response to a request, with an error in the place of a faulty expression."""
         request_json = json.dumps(
             {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
         )
-        answer: dict[str, object] = json.loads(
+        answer: AnalysisAnswer = json.loads(
             self._gateway.Analysis.analyze(self._java, request_json)
         )
-        return {"id": request.get("id"), **answer}
+        answer["id"] = request.get("id")
+        return answer
 
     def overdue(self) -> int:
         """Return by how many ms the slowest expression exceeds its deadline; 0 if none does."""
@@ -81,7 +119,7 @@ def analyzer_server(path: str, analyzer: SparkAnalyzer) -> LineServer:
 
     def answer(request: dict[str, object]) -> dict[str, object]:
         try:
-            return analyzer.answer(request)
+            return dict(analyzer.answer(read(AnalysisRequest, request)))
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server
             first = next(iter(str(error).splitlines()), type(error).__name__)
             return {"id": request.get("id"), "error": first}

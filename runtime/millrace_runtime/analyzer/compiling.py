@@ -16,6 +16,7 @@ from millrace_compiler import (
 )
 from millrace_model.documents import TopologyDocument
 
+from millrace_runtime.analyzer.analyzer import AnalysisRequest, AnalyzedExpression
 from millrace_runtime.errors import MillraceError, ProgramError
 
 
@@ -30,7 +31,7 @@ class SessionAnalyzer:
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         """Return one result for each request, in order."""
-        asked = {"expressions": [request.to_json() for request in requests]}
+        asked: AnalysisRequest = {"expressions": [request.to_json() for request in requests]}
         answer = self._spark.answer(asked)
         if not self._warm and any(_past_deadline(each) for each in answer["expressions"]):
             # The first request of a session is slower, because Spark still loads classes.
@@ -39,7 +40,7 @@ class SessionAnalyzer:
         return [ExpressionResult.from_json(each) for each in answer["expressions"]]
 
 
-def _past_deadline(answer: Mapping[str, Any]) -> bool:
+def _past_deadline(answer: AnalyzedExpression) -> bool:
     error = answer.get("error")
     return error is not None and error.get("condition") == "DEADLINE"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -19,8 +20,7 @@ from millrace_runtime.checkpoint.starting_point import Beginning, due
 from millrace_runtime.checkpoint.storage import Place, folder_of, write_whole
 from millrace_runtime.errors import MillraceError
 
-# 1: micro-batches in output mode append, without real time. 2: both triggers can continue it.
-# 3: rows of stores are identified by the store's id instead of its name.
+#: of the state and of the notes; a checkpoint of another one is refused
 LAYOUT = 3
 NOTES = "stores.json"
 _PLACES: tuple[Literal["tasks", "levels"], ...] = ("tasks", "levels")
@@ -53,14 +53,12 @@ def _note_moved(folder: Place, moved: Notes) -> None:
     (folder / moving.WAITING).unlink(missing_ok=True)
 
 
-def layout_of(location: str) -> int:
-    """Return the layout of a checkpoint; a new one has the latest layout."""
-    found = notes_of(location).get("layout")
-    return found if isinstance(found, int) else LAYOUT
-
-
 def notes_of(location: str) -> Notes:
-    """Return the notes about the job that wrote a checkpoint; empty for a new one."""
+    """Return the notes about the job that wrote a checkpoint; empty for a new one.
+
+    Raises MillraceError `checkpoint_mismatch_layout` for the checkpoint of a version with another
+    layout, and `checkpoint_mismatch_notes` if the notes are damaged.
+    """
     file = folder_of(location) / NOTES
     return _noted(file) if file.exists() else {}
 
@@ -104,7 +102,6 @@ def metadata_of(
     }
     if state is not None:
         notes["state"], notes["changes"] = state.schema, state.changes
-        notes["names"] = state.names
     return notes
 
 
@@ -156,15 +153,27 @@ def location_of(folder: Path) -> str:
 
 
 def _noted(file: Place) -> Notes:
-    try:
-        return read(Notes, json.loads(file.read_text(encoding="utf-8")))
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(found, dict) and found.get("layout") != LAYOUT:
+            raise _other_layout(file.parent, found.get("layout"))
+        return read(Notes, found)
     raise MillraceError(
         "checkpoint_mismatch_notes",
         f"{file} cannot be read: it is incomplete or was written by another version. Start the "
         "job with a new checkpoint folder.",
         facts={"file": file},
+    )
+
+
+def _other_layout(folder: Place, layout: object) -> MillraceError:
+    found = "none" if layout is None else str(layout)
+    return MillraceError(
+        "checkpoint_mismatch_layout",
+        f"The checkpoint in {folder} has the layout {found}; this version reads the layout "
+        f"{LAYOUT}. Start the job with the version that wrote the checkpoint, or with a new "
+        "checkpoint folder.",
+        facts={"folder": folder, "found": found, "known": LAYOUT},
     )
 
 
@@ -218,22 +227,7 @@ def _same_topology(folder: Place, before: Notes, now: Notes, *, moves: bool, our
                 )
 
 
-def _same_trigger(folder: Place, before: Notes, *, real_time: bool, clock: bool) -> None:
-    layout = before.get("layout")
-    if layout not in range(1, LAYOUT + 1):
-        raise MillraceError(
-            "checkpoint_mismatch_layout",
-            f"The checkpoint in {folder} was written with layout {layout}; this version supports "
-            f"layout {LAYOUT}. Start the job with a new checkpoint folder.",
-            facts={"folder": folder, "found": layout, "known": LAYOUT},
-        )
-    if real_time and layout == 1:
-        raise MillraceError(
-            "checkpoint_mismatch_real_time",
-            f"The checkpoint in {folder} was written by a version without real-time mode. Run "
-            "the job in micro-batches, or start it with a new checkpoint folder.",
-            facts={"folder": folder},
-        )
+def _same_clock(folder: Place, before: Notes, *, real_time: bool, clock: bool) -> None:
     if before.get("clock", clock) != clock:
         mode = "in micro-batches" if real_time else "in real time"
         raise MillraceError(
@@ -287,7 +281,6 @@ def open_checkpoint(
             noted_empty = moving.waiting(folder) or now
             state.waits(lambda: _note_moved(folder, noted_empty))
         return stream_location(location, empty)
-    now["layout"] = before.get("layout")
     if "stream" in before:
         now["stream"] = before["stream"]
     if "kept" in before:
@@ -309,7 +302,7 @@ def open_checkpoint(
             facts={"folder": folder},
         )
     same_clock = before.get("clock", clock) if moves else clock
-    _same_trigger(folder, before, real_time=real_time, clock=same_clock)
+    _same_clock(folder, before, real_time=real_time, clock=same_clock)
     if not moves:
         _same_places(folder, before, now)
     _same_topology(folder, before, now, moves=moves, ours=ours)

@@ -286,7 +286,6 @@ class Move:
     graph: TaskGraph
     client: Mapping[str, str]
     start: str | None
-    updates: bool
     exactly_once: bool
     log: Callable[[str], None]
     #: finds other offsets than those where the old job stopped
@@ -336,7 +335,6 @@ class Move:
             "old": dict(self.before),
             "partitions": self.now["tasks"],
             "changes": self.now.get("changes", []),
-            "updates": self.updates,
         }
         from millrace_runtime import columns
 

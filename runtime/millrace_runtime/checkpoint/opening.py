@@ -16,7 +16,6 @@ from millrace_compiler.state.state_changes import (
     type_text,
     value_types,
 )
-from millrace_model.graphs import GraphNode
 from millrace_model.notes import Notes
 from millrace_model.state import (
     Conversion,
@@ -70,7 +69,6 @@ class StateOpening:
     ) -> None:
         self.schema = schema
         self.changes: list[StoreDrops] = list(notes.get("changes") or [])
-        self.names: dict[str, str] = dict(notes.get("names") or _names_of(notes))
         before = notes.get("state")
         self.changed = before is not None and before != schema
         self._write: Callable[[], None] | None = None
@@ -99,15 +97,13 @@ class StateOpening:
             if convert:
                 made["convert"] = convert
             self.changes.append(made)
-        for each in dropped:
-            self.names.pop(each.id, None)
 
     def _prefixes(self, store: str, notes: Notes) -> set[str]:
-        """Return the names of a store's rows: its name in the state, and ids of operator steps.
+        """Return the names of a store's rows: its id, and ids of operator steps.
 
         Nodes on other levels keep copies of a table, and of tables that are derived from it.
         """
-        found, tables = {self.names.get(store, store)}, set[str]()
+        found, tables = {store}, set[str]()
         for each in notes.get("nodes") or []:
             kept = each["params"].get("store")
             if each.get("node") == store:
@@ -118,14 +114,6 @@ class StateOpening:
             if store in (each.get("node"), kept and kept.get("node")) or derived:
                 tables.add(each["id"])
         return found
-
-    def name_in(self, graph: Sequence[GraphNode]) -> None:
-        """Give stores of a task graph the names that their rows have in an older checkpoint."""
-        for node in graph:
-            params = node["params"]
-            for store in [params.get("store"), *params.get("stores", [])]:
-                if store and store["node"] in self.names:
-                    store["state"] = self.names[store["node"]]
 
     def waits(self, write: Callable[[], None]) -> None:
         """Set the function that writes the notes of the checkpoint after the first batch."""
@@ -155,14 +143,6 @@ def conversions(store: StoreChange) -> list[Conversion]:
             node=store.id,
         )
     return [{"from": old, "to": new} for old, new in value_types(store) if old != new]
-
-
-def _names_of(notes: Notes) -> dict[str, str]:
-    """Return the names of stores by id, for a checkpoint whose rows are identified by names."""
-    layout = notes.get("layout")
-    if not isinstance(layout, int) or layout > 2:
-        return {}
-    return {each["node"]: each["name"] for each in notes.get("stores") or []}
 
 
 def _refusal(stores: Sequence[StoreChange]) -> str:

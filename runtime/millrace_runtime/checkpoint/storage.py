@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from millrace_compiler.connections import locations
 
@@ -31,6 +31,15 @@ class StorageError(OSError):
     def __init__(self, message: str, *, unsupported: bool = False) -> None:
         super().__init__(message)
         self.unsupported = unsupported
+
+
+class Entry(TypedDict):
+    """An entry of a folder; ``modified``: in ms."""
+
+    name: str
+    folder: bool
+    bytes: int
+    modified: int
 
 
 OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
@@ -150,11 +159,11 @@ class StoredPath:
                 elif entry["folder"]:
                     yield from found.glob(rest)
 
-    def _list(self) -> list[dict[str, Any]]:
-        found: list[dict[str, object]] = json.loads(_ask("list", self.uri))
+    def _list(self) -> list[Entry]:
+        found: list[Entry] = json.loads(_ask("list", self.uri))
         return found
 
-    def _entry(self, *, folder: bool) -> dict[str, Any] | None:
+    def _entry(self, *, folder: bool) -> Entry | None:
         return next(
             (
                 each

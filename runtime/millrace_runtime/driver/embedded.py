@@ -51,21 +51,21 @@ def start(
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(
         spark, kafka, compilation.require_task_graph(), name=topology.name, run=kafka.run,
-        updates=checkpoints.layout_of(checkpoint) > 1, state=state, outside=topology.outside,
+        updates=True, state=state, outside=topology.outside,
     )  # fmt: skip
     query = _planned(spark, kafka, job)
 
     def move(before: Notes, now: Notes) -> str:
         return Move(
             spark, folder_of(checkpoint), before, now, job.graph, kafka.client, None,
-            job.updates, job.exactly_once, log.info,
+            job.exactly_once, log.info,
         ).run()  # fmt: skip
 
     location = checkpoints.open_checkpoint(
         checkpoint, query.graph, query.shuffle_partitions, clock=job.uses_wall_clock, state=state,
         move=move,
     )  # fmt: skip
-    writer = query.rows.writeStream.outputMode("update" if job.updates else "append")
+    writer = query.rows.writeStream.outputMode("update")
     writer = writer.queryName(topology.name)
     writer = writer.option("checkpointLocation", location)
     writer = outputs.into(writer, kafka, query, job)

@@ -14,7 +14,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypedDict
+
+from millrace_model.reading import read
 
 from millrace_runtime.checkpoint.files import Places
 from millrace_runtime.checkpoint.moving import Read, last_batch
@@ -31,6 +33,20 @@ CODES = ("offsets_lost", "topic_recreated", "checkpoint_gone")
 NAMED = 5
 
 Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
+
+
+class Dropped(TypedDict):
+    """Offsets of topics that a start no longer read, after the batch `after`; by source."""
+
+    after: str
+    lines: list[Places]
+
+
+class TopicNotes(TypedDict, total=False):
+    """The ids of topics by name, and offsets that were taken out of the log."""
+
+    ids: dict[str, str]
+    dropped: Dropped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,13 +110,13 @@ def settle(
     every = sorted({name for read in names for name in read})
     ids = topics.identities(session, client, every)
     noted = _noted(folder)
-    known: dict[str, str] = noted.get("ids", {})
+    known = noted.get("ids", {})
     log = Log(stream)
     lines = log.begins()
     found = Settled()
     if lines:
-        dropped = noted.get("dropped", {})
-        left: list[Places] = dropped.get("lines", []) if dropped.get("after") == log.after else []
+        dropped = noted.get("dropped")
+        left = dropped["lines"] if dropped is not None and dropped["after"] == log.after else []
         nothing: Places = {}
         lines = [{**before, **line} for line, before in zip_longest(lines, left, fillvalue=nothing)]
         others = {name for name in ids if known.get(name, ids[name]) != ids[name]}
@@ -266,7 +282,7 @@ def recreated(broker: Any, folder: Place) -> bool:
 
     `broker`: the operator's `TopicOffsets`.
     """
-    known: dict[str, str] = _noted(folder).get("ids", {})
+    known = _noted(folder).get("ids", {})
     ids: dict[str, str] = json.loads(broker.ids(json.dumps(sorted(known))))
     return any(ids.get(name, known[name]) != known[name] for name in known)
 
@@ -347,13 +363,12 @@ def _rewrite(files: Iterable[Place], change: Callable[[int, Places], Places]) ->
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-def _note(folder: Place, noted: Mapping[str, object]) -> None:
+def _note(folder: Place, noted: TopicNotes) -> None:
     write_whole(folder / NOTES, json.dumps(noted, indent=1))
 
 
-def _noted(folder: Place) -> dict[str, Any]:
+def _noted(folder: Place) -> TopicNotes:
     try:
-        found = json.loads((folder / NOTES).read_text(encoding="utf-8"))
+        return read(TopicNotes, json.loads((folder / NOTES).read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}

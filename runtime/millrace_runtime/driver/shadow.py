@@ -20,6 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from millrace_model.graphs import GraphNode
+from millrace_model.notes import Notes
+from millrace_model.reading import Shape, read
+from millrace_model.shadows import BothOutputs, DoneBatch, ShadowNotes, WrittenOutputs
 
 from millrace_runtime.checkpoint.files import Places, places_in, write_notes
 from millrace_runtime.checkpoint.moving import Read, last_batch, reads_of
@@ -36,73 +39,55 @@ LOOK_SECONDS = 1.0
 _VERSION = re.compile(r"(\d+)(?:_[0-9a-f-]+)?\.(?:zip|changelog)")
 
 
-@dataclasses.dataclass(frozen=True)
-class Done:
-    """A completed micro-batch of a deployment.
-
-    `places`: the next offsets to read; `ends`: for each output topic and partition, the first
-    offset that was ever noted and the one after the last record.
-    """
-
-    stream: str
-    batch: int
-    places: Places
-    ends: dict[str, dict[str, list[int]]]
-
-    def to_json(self) -> dict[str, object]:
-        """Return the form in `shadow.json`."""
-        return dataclasses.asdict(self)
-
-
-def done_by(folder: Path) -> Done | None:
+def done_by(folder: Path) -> DoneBatch | None:
     """Return the last micro-batch of the deployment with this checkpoint, or None if unknown."""
-    noted = _read(folder / ENDS)
-    if not noted:
+    noted = _read(WrittenOutputs, folder / ENDS)
+    if noted is None:
         return None
-    stream, batch = folder / noted["stream"], int(noted["batch"])
+    stream, batch = folder / noted["stream"], noted["batch"]
     if not (stream / "commits" / str(batch)).exists():
         return None  # written, but not yet committed
     try:
         places = places_in(stream / "offsets" / str(batch))
     except OSError:
         return None
-    return Done(noted["stream"], batch, places, noted["ends"])
+    return {**noted, "places": places}
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(shape: type[Shape], file: Path) -> Shape | None:
+    """Return the content of a file of notes; None without valid ones."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        return read(shape, json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
 
 
-def copy_state(origin: Path, folder: Path, done: Done) -> None:
+def copy_state(origin: Path, folder: Path, done: DoneBatch) -> None:
     """Give a job the checkpoint that another one had after a micro-batch, with a new query id.
 
     Files of the state never change once they are written, so they are linked if both folders are in
     the same file system. Files of later micro-batches are omitted.
     """
-    notes = _read(origin / NOTES)
-    if notes.get("stream", "stream") != done.stream:
+    notes = _read(Notes, origin / NOTES) or {}
+    if notes.get("stream", "stream") != done["stream"]:
         raise MillraceError(
             "shadow_state_moving",
             "The state of the running deployment is being moved. Try again after its next batch.",
         )
-    source, target = origin / done.stream, folder / "stream"
+    source, target = origin / done["stream"], folder / "stream"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     for name in ("offsets", "commits"):
         (target / name).mkdir()
         for file in (source / name).glob("[0-9]*"):
-            if file.name.isdecimal() and int(file.name) <= done.batch:
+            if file.name.isdecimal() and int(file.name) <= done["batch"]:
                 _copied(file, target / name / file.name, link=False)
     for file in (source / "sources").rglob("*"):
         if file.is_file() and not file.name.startswith("."):
             _copied(file, target / file.relative_to(source), link=False)
     for file in (source / "state").rglob("*"):
         version = _VERSION.fullmatch(file.name)
-        late = version is not None and int(version[1]) > done.batch + 1
+        late = version is not None and int(version[1]) > done["batch"] + 1
         if file.is_file() and not file.name.startswith(".") and not late:
             _copied(file, target / file.relative_to(source), link=True)
     _new_query(target)
@@ -143,9 +128,9 @@ class Shadow:
     max_records: int
 
     @property
-    def noted(self) -> dict[str, Any]:
+    def noted(self) -> ShadowNotes:
         """The content of `shadow.json`."""
-        return _read(self.folder / REACHED)
+        return _read(ShadowNotes, self.folder / REACHED) or {}
 
     def prepare(self) -> bool:
         """Return whether there is something to read; first copy the state if that is due."""
@@ -156,16 +141,17 @@ class Shadow:
             return False
         if self.copies and not (self.folder / NOTES).exists():
             copy_state(self.origin, self.folder, done)
-            self._note(began={"theirs": done.ends, "ours": {}, "places": done.places})
+            began: BothOutputs = {"theirs": done["ends"], "ours": {}, "places": done["places"]}
+            self._note({"began": began})
         reached = self.noted.get("reached") or self.noted.get("began")
-        return reached is None or reached["places"] != done.places
+        return reached is None or reached["places"] != done["places"]
 
     @property
     def _unfinished(self) -> bool:
         noted = self.noted
         return "planned" in noted and noted["planned"] != noted.get("last")
 
-    def _note(self, **what: Any) -> None:
+    def _note(self, what: ShadowNotes) -> None:
         write_notes(self.folder / REACHED, {**self.noted, **what})
 
     def plan(self, location: str, nodes: Iterable[GraphNode], begin: Begin) -> None:
@@ -179,13 +165,13 @@ class Shadow:
             raise MillraceError("shadow_not_possible", "The running deployment has no checkpoint.")
         before = _lines(stream / "offsets" / str(last)) if last is not None else []
         version, settings, *_ = before or _lines(
-            self.origin / done.stream / "offsets" / str(done.batch)
+            self.origin / done["stream"] / "offsets" / str(done["batch"])
         )
         reads, found = reads_of(nodes), []
         whole = True
-        for index, read in enumerate(reads):
-            own = json.loads(before[2 + index]) if before else begin.first(read)
-            ends, all_of_it = self._next(own, begin.ends(read, done.places))
+        for index, each in enumerate(reads):
+            own = json.loads(before[2 + index]) if before else begin.first(each)
+            ends, all_of_it = self._next(own, begin.ends(each, done["places"]))
             whole &= all_of_it
             found.append(json.dumps(ends))
         if begin.clock:
@@ -193,8 +179,9 @@ class Shadow:
         if last is None:
             _new_query(stream)
         (stream / "offsets").mkdir(exist_ok=True)
-        plan = {"stream": stream.name, "batch": number, "whole": whole, "theirs": done.to_json()}
-        self._note(planned=plan)
+        self._note(
+            {"planned": {"stream": stream.name, "batch": number, "whole": whole, "theirs": done}}
+        )
         text = "\n".join([version, _settings(settings, begin.tasks), *found])
         partial = stream / "offsets" / f".{number}.planned"
         partial.write_text(text, encoding="utf-8")
@@ -229,16 +216,20 @@ class Shadow:
         """Note what both jobs have written, if the planned micro-batch is committed."""
         plan = self.noted.get("planned")
         own = done_by(self.folder)
-        if plan is None or own is None or own.batch != plan["batch"]:
+        if plan is None or own is None or own["batch"] != plan["batch"]:
             return
         theirs = plan["theirs"]
-        both = {"theirs": theirs["ends"], "ours": own.ends, "places": theirs["places"]}
-        what: dict[str, object] = {"last": plan}
+        both: BothOutputs = {
+            "theirs": theirs["ends"],
+            "ours": own["ends"],
+            "places": theirs["places"],
+        }
+        what: ShadowNotes = {"last": plan}
         if plan["whole"]:
             what["reached"] = {**both, "at": int(time.time() * 1000)}
             if "began" not in self.noted:
                 what["began"] = both  # it has caught up with the deployment
-        self._note(**what)
+        self._note(what)
 
 
 @dataclasses.dataclass(frozen=True)

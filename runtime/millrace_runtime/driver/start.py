@@ -67,7 +67,6 @@ class Planned:
 
     mode: str
     notes: Notes
-    updates: bool
     state: StateOpening
     kafka: Kafka
     job: Job
@@ -129,7 +128,7 @@ class Starter:
         anew: bool = False,
     ) -> Planned:
         """Plan the query. `anew`: it has no checkpoint."""
-        from millrace_runtime.checkpoint import checkpoint, starting_point
+        from millrace_runtime.checkpoint import starting_point
         from millrace_runtime.checkpoint.opening import StateOpening, decisions_of
         from millrace_runtime.job import record_handlers
         from millrace_runtime.job.job import Job
@@ -137,7 +136,6 @@ class Starter:
 
         arguments = self.arguments
         due = starting_point.due(beginning, notes)
-        updates = anew or checkpoint.layout_of(arguments.checkpoint) > 1
         empty = anew and due
         decisions = decisions_of(arguments.decide)
         state = StateOpening(self.schema, {} if empty else notes, {} if empty else decisions)
@@ -154,7 +152,7 @@ class Starter:
         )
         job = Job(
             self.spark, kafka, copy.deepcopy(self.graph), name=self.name, run=arguments.run,
-            updates=updates, state=state, outside=self.outside,
+            updates=True, state=state, outside=self.outside,
         )  # fmt: skip
         if arguments.real_time:
             real_time.check_sources(job)
@@ -171,7 +169,7 @@ class Starter:
             beginner = self._beginner(beginning, kafka, job)
             if anew:
                 kafka.begin_at(beginner)
-        return Planned(mode, notes, updates, state, kafka, job, found, beginner, job.query())
+        return Planned(mode, notes, state, kafka, job, found, beginner, job.query())
 
     def _beginner(self, beginning: Beginning, kafka: Kafka, job: Job) -> Beginner:
         """Return the Beginner for a request that has not been applied yet."""
@@ -200,7 +198,7 @@ class Starter:
         checkpoint.note_arrival(self.arguments.checkpoint, self.arguments.run)
         checkpoint.copy_notes(self.arguments.checkpoint, self.arguments.notes)
 
-    def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None, *, updates: bool) -> Mover:
+    def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None) -> Mover:
         """Return the function that writes a new checkpoint if levels, tasks or sources changed."""
         from millrace_runtime.checkpoint.moving import Move
 
@@ -208,7 +206,7 @@ class Starter:
             self.stages.begin("the move of the state to new levels, tasks or sources")
             return Move(
                 self.spark, folder_of(self.arguments.checkpoint), before, now, job.graph,
-                kafka.client, self.arguments.start, updates, job.exactly_once,
+                kafka.client, self.arguments.start, job.exactly_once,
                 lambda text: self.report.log("info", text), beginner,
                 self.report.step,
             ).run()  # fmt: skip
@@ -236,12 +234,12 @@ class Starter:
         ):
             anew = checkpoint.begins_anew(arguments.checkpoint, beginning)
             planned = self._planned(mode, notes, beginning, anew=anew)
-        kafka, job, plan, updates = planned.kafka, planned.job, planned.query, planned.updates
+        kafka, job, plan = planned.kafka, planned.job, planned.query
         self.state = planned.state
         location = checkpoint.open_checkpoint(
             arguments.checkpoint, plan.graph, plan.shuffle_partitions,
             real_time=bool(arguments.real_time), clock=kafka.wall_clock, state=self.state,
-            move=self._mover(kafka, job, planned.beginner, updates=updates),
+            move=self._mover(kafka, job, planned.beginner),
             begins_late=arguments.start == "latest", beginning=beginning,
             ours=arguments.continues,
         )  # fmt: skip
@@ -258,7 +256,7 @@ class Starter:
         if mode == "real time":
             real_time.check_slots(self.spark, job, planned.topics)
         writer = (
-            plan.rows.writeStream.outputMode("update" if updates else "append")
+            plan.rows.writeStream.outputMode("update")
             .queryName(self.name)
             .option("checkpointLocation", location)
         )

@@ -202,8 +202,6 @@ class Job:
 
     def query(self) -> Query:
         """Build the query: the rows of all sources, processed by the operator, for the sink."""
-        if self.state is not None:
-            self.state.name_in(self.graph["nodes"])
         inputs = self._inputs()
         if not inputs:
             raise ValueError("the topology has no source, so there is nothing to run")

@@ -17,6 +17,12 @@ REMOVED_PACKAGE = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 #: what Java 24 and newer warn about unless it is allowed: native libraries (compression, RocksDB)
 #: and memory access by sun.misc.Unsafe (Spark's rows)
 ALLOWED = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
+#: packages that Spark accesses, as its own launcher opens them
+OPENED = (
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
+    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref",
+    "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar",
+)  # fmt: skip
 SHIM = """\
 #!/usr/bin/env bash
 arguments=({added})

@@ -222,8 +222,7 @@ def _place(notes: Notes, schema: StoreSchema) -> dict[str, object]:
     levels = sorted(operators(notes["nodes"]))
     rows = node["id"]
     if store is not None:
-        names = notes.get("names") or {}
-        rows = names.get(schema["id"]) or store.get("state") or schema["id"]
+        rows = schema["id"]
     return {
         # Spark numbers the operators of a plan from its end.
         "operator": len(levels) - 1 - levels.index(node["level"]),

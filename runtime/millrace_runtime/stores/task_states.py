@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from millrace_model.graphs import GraphNode, TaskGraph
-from millrace_model.notes import Notes
 from millrace_model.reads import CommittedBatch, CommittedBatches, RawTaskStates, TaskStates
 from millrace_model.state import StateSchema
 
@@ -86,7 +85,6 @@ def read_task_states(
     return {
         **found,
         "changes": notes.get("changes") or [],
-        "names": notes.get("names") or {},
         "nodes": _places(notes["nodes"]),
         "tasks": notes.get("tasks"),
         "levels": notes.get("levels"),
@@ -105,10 +103,9 @@ class Begun:
 
     @property
     def opening(self) -> StateOpening:
-        """The names of stores in the state, and the changes that apply to it."""
+        """The changes that apply to the state."""
         nothing: StateSchema = {"stores": [], "topics": [], "patterns": [], "known": []}
-        notes: Notes = {"changes": self._found["changes"], "names": self._found["names"]}
-        return StateOpening(nothing, notes, {})
+        return StateOpening(nothing, {"changes": self._found["changes"]}, {})
 
     def require(self, graph: TaskGraph) -> None:
         """Raise MillraceError `state_of_another_version` if the state does not fit a task graph."""

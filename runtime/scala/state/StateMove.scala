@@ -18,8 +18,8 @@ import org.apache.spark.util.LongAccumulator
  *   - `move(spark, graph, move)`: runs one batch without records that gives each task of the graph the rows and clocks
  *     that belong to it now. `move` is `{"from", "to": folders of queries, "batch": the last one completed in "from",
  *     "old": the checkpoint's notes about the job that wrote it, "partitions": shuffle partitions of the graph,
- *     "changes": as "state_changes" of StreamTasks.attach, "updates": bool}`. Returns `{"rows": {name in the state:
- *     number}}`. Throws Refused if the state cannot be moved. The old checkpoint is only read
+ *     "changes": as "state_changes" of StreamTasks.attach}`. Returns `{"rows": {name in the state: number}}`. Throws
+ *     Refused if the state cannot be moved. The old checkpoint is only read
  *   - `progress()`: of the running move, `{"phase": "reading", "writing" or "checking", "rows": written so far}`;
  *     executors report at the end of each Spark task
  */
@@ -56,7 +56,7 @@ object StateMove {
       j.get("partitions").asInt,
       StateChanges.parse(j.path("changes"), spark)
     )
-    val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
+    val mode = OutputMode.Update()
     val to = j.get("to").asText
     val written = graph.levels.map(level => level -> rowsOf(spark, from, placement, level))
     val nothing = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load().where("value < 0")
@@ -177,8 +177,6 @@ private[millrace] final class OldState(
   val nodes: Seq[JsonNode] = notes.path("nodes").elements.asScala.toSeq
   val levels: Seq[Int] = nodes.filter(n => n.get("op").asText != "sink").map(_.path("level").asInt).distinct.sorted
   val partitions: Int = notes.get("tasks").asInt
-  private val names: Map[String, String] =
-    notes.path("names").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
 
   /** The rows of a level: partition_id, store, key, value, timestamp. */
   def rows(level: Int): classic.Dataset[Row] =
@@ -200,7 +198,7 @@ private[millrace] final class OldState(
   private def stores(n: JsonNode): Seq[JsonNode] =
     (Option(n.path("params").get("store")).toSeq ++ n.path("params").path("stores").elements.asScala).filter(_.isObject)
   private val owners: Map[String, JsonNode] = nodes.flatMap { n =>
-    (n.get("id").asText -> n) +: stores(n).map(s => names.getOrElse(s.get("node").asText, s.get("node").asText) -> n)
+    (n.get("id").asText -> n) +: stores(n).map(s => s.get("node").asText -> n)
   }.toMap
 
   /** The node to which rows or a clock of this name belong. */

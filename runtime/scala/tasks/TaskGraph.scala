@@ -31,17 +31,17 @@ trait TableSource {
 
 /**
  * The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`:
- * those of the store node. `state`: the name of its rows in the state, which is the store node's id, because that stays
- * when the store is renamed.
+ * those of the store node. `state`: the name of its rows in the state. With a store node it is the node's id, because
+ * that stays when the store is renamed.
  */
 final case class StoreSpec(name: String, node: String, kind: String, named: Boolean, properties: Map[String, String]) {
-  def state: String = if (named) properties.getOrElse("state", node) else name
+  def state: String = if (named) node else name
   def long(property: String): Option[Long] = properties.get(property).map(_.toLong)
 }
 
 object StoreSpec {
   private[millrace] def apply(s: StoreSettings, kind: String): StoreSpec =
-    StoreSpec(s.name, s.node, kind, s.named, Map("state" -> s.state))
+    StoreSpec(s.name, s.node, kind, s.named, Map.empty)
 }
 
 /** A node as data: built on the driver, serialized for the tasks. */

@@ -139,15 +139,25 @@ def test_a_store_that_cannot_be_carried_over_needs_a_decision(
     assert opened(tmp_path, new, "counts-store=reset").changes == state.changes
 
 
-def test_rows_that_an_earlier_layout_called_by_the_store_s_name_keep_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("layout", "found"), [(2, "2"), (4, "4"), ("new", "new"), (None, "none")])
+def test_a_checkpoint_of_another_layout_is_refused_and_stays(
+    tmp_path: Path, layout: object, found: str
+) -> None:
     opened(tmp_path, schema())
-    notes = {**notes_of(str(tmp_path)), "layout": 2}
-    (tmp_path / "stores.json").write_text(json.dumps(notes | {"names": {}}))
-    renamed = graph()
-    renamed["nodes"][1]["params"]["store"]["name"] = "totals"
-    state = opened(tmp_path, schema(name="totals"), other=renamed)
-    state.name_in(renamed["nodes"])
-    assert renamed["nodes"][1]["params"]["store"]["state"] == "counts"
+    # A later version may also have changed the shape of the other notes.
+    notes = {"layout": layout, "tasks": {"count": 4}}
+    (tmp_path / "stores.json").write_text(json.dumps(notes))
+    for read in (
+        lambda: notes_of(str(tmp_path)),
+        lambda: open_checkpoint(str(tmp_path), graph(), 4),
+    ):
+        with pytest.raises(MillraceError) as refused:
+            read()
+        assert refused.value.code == "checkpoint_mismatch_layout"
+        assert f"has the layout {found}; this version reads the layout 3" in refused.value.message
+        assert "the version that wrote the checkpoint, or with a new" in refused.value.message
+        assert refused.value.facts["found"] == found
+    assert json.loads((tmp_path / "stores.json").read_text()) == notes
 
 
 def test_an_expression_converts_values_of_another_type_only(
