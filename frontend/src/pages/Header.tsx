@@ -1,6 +1,6 @@
 import { Avatar, Button, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "react-router";
 import { changeTopology } from "../api/topologyCalls";
 import { commandContext } from "../commands/command";
@@ -19,8 +19,11 @@ import { findNode, labelOf } from "../graph/document";
 import { LONGEST_NAME } from "../learn/names";
 import { Chip, Tip } from "../ui";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { openSave, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
+
+const Environments = later(async () => (await import("../deployments/Environments")).Environments);
 
 interface HeaderProps {
   ws: string;
@@ -45,6 +48,9 @@ export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
       </span>
       <Name editor={editor} />
       <SavedState />
+      <Suspense>
+        <Environments />
+      </Suspense>
       <DeploymentPill operator={operator} />
     </>
   );
