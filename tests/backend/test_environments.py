@@ -7,9 +7,12 @@ from typing import Any, cast
 import pytest
 from accounts.models import User
 from deployments import actions, reconciling, topic_users
+from deployments.management.commands.millrace_deploy import lines_of
 from deployments.models import Deployment
 from django.db import IntegrityError, transaction
 from millrace_backend.errors import Conflict
+from monitoring import notifying
+from monitoring.choices import AlertEvent
 from records.uses import uses_of
 from topologies import actions as topologies
 from topologies.approving import approve
@@ -278,3 +281,12 @@ def test_generators_stop_with_the_last_deployment(people: People) -> None:
         made.refresh_from_db()
         states.append(made.state)
     assert states == ["running", "stopped"]
+
+
+def test_notifications_and_commands_name_the_environment(deployed: Deployment) -> None:
+    rule = deployed.workspace.alert_rules.create(name="Down", condition="failed")
+    found = notifying.content(AlertEvent.FIRED, rule, deployed, None)
+    assert found["title"] == "Firing: Down – Sums (prod)"
+    assert found["url"].endswith(f"/t/{deployed.topology_id}?deployment={deployed.pk}")
+    plan: Any = {"before": 1, "version": 2, "stores": [], "sources": [], "handover": None}
+    assert lines_of(plan, deployed)[0] == "Sums (prod): version 1 -> 2"
