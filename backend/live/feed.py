@@ -6,10 +6,10 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import structlog
 from asgiref.sync import sync_to_async
@@ -69,6 +69,23 @@ def _forget(task: asyncio.Task[None]) -> None:
     _left.discard(task)
     if not task.cancelled():
         task.exception()  # nobody else asks for it
+
+
+class Brief(TypedDict):
+    """A deployment in a list of topologies."""
+
+    id: int
+    observed: str
+    desired: str
+    version: int
+    environment: str | None
+
+
+class Deleted(TypedDict):
+    """A deployment that was deleted."""
+
+    id: int
+    topology: int
 
 
 @dataclass
@@ -217,7 +234,8 @@ class Feed:
                 "presence": [],
             }
         self.topology = await sync_to_async(topology_for)(self.scope, self.scope.topology)
-        deployment = self._shown(deployments)
+        chosen = self._chosen([each["id"] for each in deployments])
+        deployment = next((each for each in deployments if each["id"] == chosen), None)
         found = await self._watch_run(deployment)
         return {
             "topology": self.topology,
@@ -227,11 +245,12 @@ class Feed:
             "presence": await self._users(),
         }
 
-    def _shown(self, deployments: list[dict[str, Any]]) -> dict[str, Any] | None:
+    def _chosen(self, deployments: Sequence[int]) -> int | None:
         """Return the deployment that the page shows: as before, as it asked, or the newest."""
         wanted = self.scope.deployment if self.deployment is None else self.deployment
-        found = (each for each in deployments if each["id"] == wanted)
-        return next(found, deployments[0] if deployments else None)
+        if wanted in deployments:
+            return wanted
+        return deployments[0] if deployments else None
 
     async def _watch_run(self, deployment: dict[str, Any] | None) -> RuntimeJson | None:
         """Listen to the live run's reports, and return its last report."""
@@ -366,8 +385,13 @@ class Feed:
         """Listen to the deployment's current run, if it is another one."""
         if self.scope.topology is None:
             return
-        brief = {name: deployment[name] for name in ("id", "observed", "desired", "version")}
-        brief["environment"] = environment_of(deployment["settings"])
+        brief: Brief = {
+            "id": deployment["id"],
+            "observed": deployment["observed"],
+            "desired": deployment["desired"],
+            "version": deployment["version"],
+            "environment": environment_of(deployment["settings"]),
+        }
         self._note(deployment["id"], [brief])
         if self.deployment not in {None, deployment["id"]}:
             return
@@ -382,7 +406,7 @@ class Feed:
             async for text in self._catch_up_run():
                 yield text
 
-    async def _without(self, deleted: dict[str, Any]) -> AsyncIterator[bytes]:
+    async def _without(self, deleted: Deleted) -> AsyncIterator[bytes]:
         """Tell the page that a deployment was deleted; then show another one, if there is one."""
         self._note(deleted["id"], [])
         shown = deleted["id"] == self.deployment
@@ -392,7 +416,7 @@ class Feed:
         if shown and await sync_to_async(deployments_for)(self.scope):
             yield await self._snapshot()
 
-    def _note(self, deployment: int, now: list[dict[str, Any]]) -> None:
+    def _note(self, deployment: int, now: Sequence[Brief]) -> None:
         """Replace a deployment in the topology that the page has received last."""
         if self.topology is None:
             return
