@@ -1,4 +1,4 @@
-"""``python -m checks.json_files [--check]``: write the recordings and documents of the tests.
+"""``python -m checks.json_files [--check]``: write recordings, documents and the dashboard.
 
 The text is that of `millrace_compiler.documents.json_text`. Files that a command generates, such as
 the catalog, are written by that command.
@@ -20,6 +20,7 @@ PATTERNS = (
     "tests/conformance/semantics/*.json",
     "tests/golden/*/topology.json",
     "backend/catalog/documents/*.json",
+    "docs/grafana/*.json",
 )
 
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 from millrace_backend import redis
 from millrace_backend.errors import Unavailable
 from millrace_model.drivers import DeploymentSettings
+from millrace_model.events import OutageJson
 from topologies.topics import topic_failure
 
 from deployments import comparing, handover, old_state, shadows
@@ -240,11 +241,11 @@ def record_failure(deployment: int, failure: Mapping[str, object] | None) -> Non
         bump(deployment)
 
 
-def record_outage(deployment: int, outage: Mapping[str, object]) -> None:
+def record_outage(deployment: int, outage: OutageJson) -> None:
     """Record what the deployment waits for, since when, and when it is retried (epoch seconds)."""
     with transaction.atomic():
         observation = observation_of(deployment)
-        observation.outage = dict(outage)
+        observation.outage = outage
         observation.save(update_fields=["outage"])
         bump(deployment)
 

@@ -13,7 +13,7 @@ from typing import Any, Self, TypedDict
 from millrace_compiler.graphs.kinds import runs_only_expressions
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest, DecidedRecord, DeploymentSettings, StartStep
-from millrace_model.events import CauseJson, FailedRecord, FailureJson
+from millrace_model.events import CauseJson, FailedRecord, FailureJson, OutageJson
 
 from deployments import files
 
@@ -92,6 +92,12 @@ class Outage(Cause):
     since: float
     attempts: int
     retry_at: float
+
+    def as_json(self) -> OutageJson:
+        return {
+            **self.cause_fields(),
+            "since": self.since, "attempts": self.attempts, "retry_at": self.retry_at,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 from django.db import DatabaseError, close_old_connections
 from millrace_backend import redis
+from millrace_model.events import OutageJson
 from redis.exceptions import RedisError
 
 from deployments import reconciling
@@ -74,12 +75,13 @@ class Watch:
             reconciling.record_outage(deployment, redis_away(reason, heard))
 
 
-def redis_away(reason: str, since: float) -> dict[str, object]:
+def redis_away(reason: str, since: float) -> OutageJson:
     """Return the outage of a deployment whose workers cannot report; its driver continues."""
     return {
         "code": "redis_unreachable",
         "message": f"Redis does not respond, so workers cannot report: {reason}",
         "facts": {"reason": reason},
+        "cause": None,
         "since": since,
         "attempts": 1,
         "retry_at": since,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 
 class ProjectCommand(BaseCommand):
@@ -30,3 +30,19 @@ class ProjectCommand(BaseCommand):
                 raise
             self.stderr.write(str(error))
             sys.exit(error.returncode)
+
+
+class LauncherCommand(ProjectCommand):
+    """A command of ``./millrace``, whose usage it shows; Django's own options are hidden."""
+
+    requires_migrations_checks = False
+    suppressed_base_arguments = {
+        "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
+        "--force-color", "--skip-checks",
+    }  # fmt: skip
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Show the usage of ``./millrace``, which passes on its arguments."""
+        made = super().create_parser(prog_name, subcommand, **kwargs)
+        made.prog = f"./millrace {subcommand.removeprefix('millrace_').replace('_', '-')}"
+        return made

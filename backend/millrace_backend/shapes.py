@@ -41,6 +41,8 @@ class ShapeSerializer(serializers.Serializer[Any]):
     #: fields that are not required in the shape, but are always there, or never
     present: ClassVar[Collection[str]] = ()
     absent: ClassVar[Collection[str]] = ()
+    #: fields that may be null in the shape, but never are
+    filled: ClassVar[Collection[str]] = ()
     #: Django's choices, with their words, of fields that are text in the shape
     choices: ClassVar[Mapping[str, type[Choices]]] = {}
 
@@ -54,7 +56,11 @@ class ShapeSerializer(serializers.Serializer[Any]):
         own = cls._declared_fields
         found = {
             name: own.get(name)
-            or _field(hint, cls.choices.get(name), _optional(required or name in cls.present))
+            or _field(
+                hint if name not in cls.filled else _filled(hint),
+                cls.choices.get(name),
+                _optional(required or name in cls.present),
+            )
             for name, hint, required in fields_of(shape)
             if name not in cls.absent
         }
@@ -80,6 +86,14 @@ def _optional(required: bool) -> dict[str, Any]:
     return {} if required else {"required": False}
 
 
+def _filled(hint: Any) -> Any:
+    """The type without null."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Required, NotRequired):
+        return _filled(inner[0])
+    return Union[*(each for each in inner if each is not type(None))]
+
+
 def _field(hint: Any, choices: type[Choices] | None, options: dict[str, Any]) -> Field:
     """The field of a type."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -100,6 +114,8 @@ def _field(hint: Any, choices: type[Choices] | None, options: dict[str, Any]) ->
         if typing.is_typeddict(inner[0]):
             return serializer_of(inner[0])(many=True, **options)
         return serializers.ListField(child=_field(inner[0], choices, {}), **options)
+    if origin is dict and inner[1] in (Any, object):
+        return serializers.DictField(**options)
     if origin is dict:
         return serializers.DictField(child=_field(inner[1], choices, {}), **options)
     if typing.is_typeddict(hint):

@@ -18,6 +18,7 @@ from millrace_backend.errors import ApiError, NotFound, Unavailable, cause
 from millrace_model.diagnostics import DiagnosticJson
 from millrace_model.documents import DocumentNode, Format, TopologyDocument
 from millrace_model.records import InputLine, OutputLine
+from millrace_model.simulations import SimulationResult
 from topologies.simulating import ask
 
 from records.choices import RecordFormat
@@ -162,12 +163,24 @@ def outputs_of(
     Raises Unavailable while the simulator is starting, Refused for a document that does not
     compile, ApiError if the simulation ends with an error.
     """
+    lines = [_line(record, topic) for record in records]
+    return {each["after"]: each for each in result_of(person, document, lines)["outputs"]}
+
+
+def result_of(
+    person: User, document: TopologyDocument, lines: Sequence[InputLine]
+) -> SimulationResult:
+    """Return the result of a document for input lines.
+
+    Raises Unavailable while the simulator is starting, Refused for a document that does not
+    compile, ApiError if the simulation ends with an error.
+    """
     answer = ask(
         {
             "do": "simulate",
             "owner": f"person {person.pk}",
             "document": document,
-            "inputs": [_line(record, topic) for record in records],
+            "inputs": list(lines),
             "trace": 0,
             "expected": None,
         }
@@ -184,7 +197,8 @@ def outputs_of(
     if answer["result"].get("error"):
         error = answer["result"]["error"]
         raise ApiError("unreadable_format", str(error["message"]), cause=error.get("cause"))
-    return {each["after"]: each for each in answer["result"]["outputs"]}
+    result: SimulationResult = answer["result"]
+    return result
 
 
 class Refused(ApiError):

@@ -7,8 +7,7 @@ empty, and the response states why, at which offset the lines begin and what was
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
@@ -18,7 +17,6 @@ from deployments.environments import document_in, environment_of
 from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
-from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_compiler.documents.topic_patterns import topic_pattern
 from millrace_compiler.graphs.kinds import global_kinds
@@ -27,7 +25,7 @@ from millrace_model.drivers import DeploymentSettings
 from topologies.models import Version
 from topologies.topics import topic_failure
 
-from records import batches
+from records import batches, windows
 from records.choices import (
     EmptyBecause,
     Partitions,
@@ -39,26 +37,15 @@ from records.choices import (
 from records.codecs import Decoded, Undecodable
 from records.decoding import Reader, decoded_by_schema
 from records.filters import Filter
-from records.queries import Asked, RecordPage, no_partition, no_record, read_page
-from records.reading import Raw, Scan, Take
+from records.queries import Asked, RecordPage, read_page
+from records.reading import Raw
 from records.sampling import READ, Mask, SampleRequest, line_of, masked_paths
-from records.topics import Ends, described, ends_of, offsets_at
+from records.windows import Window
 
 #: maximum number of records before and after the followed one; a simulation accepts 2,000
 MOST_BEFORE, MOST_AFTER = 1_500, 400
 #: maximum number of topics of a version that are read
 MOST_TOPICS = 20
-
-
-class WindowJson(TypedDict):
-    """A partition, and the offsets of which records are among the lines."""
-
-    topic: str
-    partition: int
-    earliest: int
-    latest: int
-    first: int | None
-    last: int | None
 
 
 class Formats(TypedDict):
@@ -89,30 +76,6 @@ class FollowRequest:
     same_key: bool = False
     headers: bool = True
     masks: Mapping[str, Mask] = field(default_factory=dict)
-
-
-@dataclass
-class Window:
-    """The offsets of a partition and its records around the followed one."""
-
-    topic: str
-    partition: int
-    ends: Ends
-    #: the offset up to which records are read as those before the followed one
-    bound: int
-    records: list[Raw] = field(default_factory=list)
-
-    def shown(self) -> WindowJson:
-        """Return the partition in the form of the API."""
-        offsets = [each.offset for each in self.records]
-        return {
-            "topic": self.topic,
-            "partition": self.partition,
-            "earliest": self.ends.earliest,
-            "latest": self.ends.latest,
-            "first": offsets[0] if offsets else None,
-            "last": offsets[-1] if offsets else None,
-        }
 
 
 def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict[str, Any]:
@@ -304,29 +267,30 @@ def _lines(
     offset: int,
 ) -> dict[str, object]:
     """Return the lines around a record, with the partitions merged as a task merges them."""
-    followed = _one(request.topic, partition, offset)
+    followed = windows.one(request.topic, partition, offset)
     key = followed.key if request.same_key else None
 
     def take(record: Raw) -> Raw | None:
         return None if request.same_key and record.key != key else record
 
     every = _every_partition(deployment, request)
-    windows: list[Window] = []
+    read: list[Window] = []
+    place = (request.topic, partition)
     for topic, source in sources.items():
         globally = source["kind"] in global_kinds()
-        own = _windows(topic, followed, request, every=every or globally)
+        own = windows.around(topic, followed, place, every=every or globally)
         before = max(1, request.before // len(sources)) if request.before else 0
         after = max(1, request.after // len(sources)) if request.after else 0
-        _read(own, before, take, backwards=True)
+        windows.read(own, before, take, backwards=True)
         if topic == request.topic:
             mine = next(each for each in own if each.partition == partition)
             mine.records.append(followed)
             mine.bound = offset + 1
-        _read(own, after, take, backwards=False)
-        windows += own
+        windows.read(own, after, take, backwards=False)
+        read += own
     masks = masked_paths(request.masks)
     lines, skipped, input_ = [], 0, None
-    merged = list(_merged(windows))
+    merged = list(windows.merged(read))
     # Without masks, formats with a schema need not be decoded: their bytes are used.
     decoded = _decoded(person, sources, merged) if masks else [{}] * len(merged)
     for (window, record), parts in zip(merged, decoded, strict=True):
@@ -353,7 +317,7 @@ def _lines(
         "input": input_,
         "skipped": skipped,
         "record": _place(request.topic, partition, offset, followed),
-        "partitions": [window.shown() for window in windows],
+        "partitions": [window.shown() for window in read],
     }
 
 
@@ -388,17 +352,17 @@ def _whole_batches(
 
     Between two batches the wall clock advances, if processors read it. Raises NoSpan.
     """
-    followed = _one(request.topic, partition, offset)
+    followed = windows.one(request.topic, partition, offset)
     every = _every_partition(deployment, request)
-    windows = [
+    place = (request.topic, partition)
+    read = [
         window
         for topic, source in sources.items()
-        for window in _windows(
-            topic, followed, request, every=every or source["kind"] in global_kinds()
+        for window in windows.around(
+            topic, followed, place, every=every or source["kind"] in global_kinds()
         )
     ]
-    earliest = {(each.topic, each.partition): each.ends.earliest for each in windows}
-    place = (request.topic, partition)
+    earliest = {(each.topic, each.partition): each.ends.earliest for each in read}
     span = batches.chosen(
         checkpoint.batches,
         (place, offset),
@@ -407,10 +371,10 @@ def _whole_batches(
         after=request.after,
         most=MOST_BEFORE + MOST_AFTER,
     )
-    _read_span(windows, span, (place, offset))
+    windows.read_span(read, span, (place, offset), MOST_BEFORE + MOST_AFTER)
     records = (
         ((each.topic, each.partition), record.offset, record.timestamp, (each, record))
-        for each in windows
+        for each in read
         for record in each.records
     )
     lines: list[dict[str, object]] = []
@@ -430,7 +394,7 @@ def _whole_batches(
         "input": input_,
         "skipped": 0,
         "record": _place(request.topic, partition, offset, followed),
-        "partitions": [window.shown() for window in windows],
+        "partitions": [window.shown() for window in read],
         "begins": {
             "batch": span.begins.number,
             "at": span.begins.at,
@@ -438,37 +402,6 @@ def _whole_batches(
         },
         "empty_because": None,
     }
-
-
-def _read_span(
-    windows: list[Window], span: batches.Span, followed: tuple[batches.Place, int]
-) -> None:
-    """Add the records of the span's batches.
-
-    If no batch has read the followed record yet, also add the unread records up to it.
-    """
-    place, offset = followed
-    processed = bool(span.done) and offset < span.done[-1].offset(place)
-    left = MOST_BEFORE + MOST_AFTER
-    for topic in dict.fromkeys(each.topic for each in windows):
-        ranges = {}
-        for each in (each for each in windows if each.topic == topic):
-            here = (topic, each.partition)
-            later = offset + 1 if here == place else each.bound
-            end = span.done[-1].offset(here) if processed else later
-            low = span.begins.offset(here)
-            ranges[each.partition] = (low, max(low, end))
-        own = {each.partition: each for each in windows if each.topic == topic}
-        with kafka.failures(), kafka.readers.one() as consumer:
-            page = Scan(consumer, topic, lambda record: record).page(
-                ranges, left + 1, backwards=False
-            )
-        left -= len(page.rows)
-        if left < 0 or page.stopped != Stopped.END:
-            raise batches.NoSpan(EmptyBecause.TOO_MANY.value)
-        for row in page.rows:
-            record: Any = row.content
-            own[record.partition].records.append(record)
 
 
 def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, object]]:
@@ -490,57 +423,3 @@ def _every_partition(deployment: Deployment, request: FollowRequest) -> bool:
         return request.partitions == Partitions.ALL
     notes = checkpoint_notes(deployment)
     return notes is None or notes.get("levels", 2) > 1
-
-
-def _windows(topic: str, followed: Raw, request: FollowRequest, *, every: bool) -> list[Window]:
-    """Return the partitions of a topic to read, with bounds at the followed record's timestamp."""
-    numbers = [each.id for each in described(topic).partitions]
-    numbers = [n for n in numbers if every or n == followed.partition]
-    ends = ends_of((topic, number) for number in numbers)
-    later = offsets_at(topic, numbers, max(followed.timestamp, 0) + 1)
-    found = []
-    for number in sorted(numbers):
-        own = topic == request.topic and number == followed.partition
-        at = followed.offset if own else later[number]
-        each = ends[topic, number]
-        bound = each.latest if at is None else min(max(at, each.earliest), each.latest)
-        found.append(Window(topic, number, each, bound))
-    return found
-
-
-def _read(windows: list[Window], count: int, take: Take, *, backwards: bool) -> None:
-    """Add up to `count` records of a topic that lie before the bounds, or after them."""
-    if not windows or count == 0:
-        return
-    by_number = {each.partition: each for each in windows}
-    ranges = {
-        each.partition: (each.ends.earliest, each.bound)
-        if backwards
-        else (each.bound, max(each.bound, each.ends.latest))
-        for each in windows
-    }
-    with kafka.failures(), kafka.readers.one() as consumer:
-        page = Scan(consumer, windows[0].topic, take).page(ranges, count, backwards=backwards)
-    for row in reversed(page.rows) if backwards else page.rows:
-        record: Any = row.content
-        by_number[record.partition].records.append(record)
-
-
-def _merged(windows: list[Window]) -> Iterator[tuple[Window, Raw]]:
-    """Merge the records by timestamp, preserving the order within each partition."""
-    lanes = [[(window, record) for record in window.records] for window in windows]
-    return heapq.merge(*lanes, key=lambda each: each[1].timestamp)
-
-
-def _one(topic: str, partition: int, offset: int) -> Raw:
-    """Return the record at an offset. Raises NotFound."""
-    count = len(described(topic).partitions)
-    if not 0 <= partition < count:
-        raise no_partition(topic, partition, count)
-    ends = ends_of([(topic, partition)])[topic, partition]
-    window = Window(topic, partition, ends, max(offset, ends.earliest))
-    window.ends = Ends(ends.earliest, min(offset + 1, ends.latest))
-    _read([window], 1, lambda record: record, backwards=False)
-    if not window.records:
-        raise no_record(topic, partition, offset, ends)
-    return window.records[0]

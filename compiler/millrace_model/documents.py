@@ -6,7 +6,7 @@ written by this version. One from outside may be anything until the compiler has
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, Required, TypeAlias, TypedDict
+from typing import Annotated, Any, NotRequired, Required, TypeAlias, TypedDict
 
 #: Parameters of a node by name. Its operator declares them, with their types.
 Params: TypeAlias = dict[str, Any]
@@ -27,14 +27,14 @@ class Format(TypedDict, total=False):
 
 
 class Position(TypedDict):
-    """Where the page draws a node."""
+    """The position of a node on the canvas."""
 
     x: float
     y: float
 
 
 class DocumentNode(TypedDict):
-    """A node."""
+    """A node of the document."""
 
     id: str
     kind: str
@@ -45,7 +45,9 @@ class DocumentNode(TypedDict):
 
 
 class DocumentEdge(TypedDict):
-    """An edge; the ports are `out` and `in` unless stated."""
+    """An edge of the document."""
+
+    #: the ports are `out` and `in` unless stated
 
     source: str
     target: str
@@ -54,7 +56,7 @@ class DocumentEdge(TypedDict):
 
 
 class TopicSettings(TypedDict, total=False):
-    """What a document assumes about a topic."""
+    """A topic's settings as the document declares them."""
 
     partitions: int
 
@@ -81,14 +83,63 @@ class DocumentParameter(TypedDict, total=False):
     """A parameter of the topology; `${name}` stands for its value."""
 
     type: str
-    default: object
-    #: by environment
-    values: dict[str, object]
+    default: Annotated[str | int | float | bool, "The value elsewhere, and in simulations."]
+    values: Annotated[dict[str, object], "Values in the environments dev, test and prod."]
     description: str
 
 
+_FAMILY = "A family of operators, such as join."
+
+
+class Group(TypedDict, total=False):
+    """A frame around nodes of the drawing. It contains the groups that name it as their parent."""
+
+    id: Required[str]
+    title: str
+    color: Annotated[str, _FAMILY]
+    parent: str
+    nodes: list[str]
+    collapsed: Annotated[bool, "Drawn as a single box."]
+
+
+class Note(TypedDict, total=False):
+    """A note on the drawing."""
+
+    id: Required[str]
+    text: Annotated[str, "Markdown."]
+    position: Position
+    width: float
+    height: float
+    color: Annotated[str, _FAMILY]
+
+
+class PinnedRecord(TypedDict, total=False):
+    """A record on an edge."""
+
+    key: Required[Any]
+    value: Required[Any]
+    timestamp: Annotated[int, "In ms; 0 unless stated."]
+    partition: int
+    headers: dict[str, str | None]
+
+
+class Pin(DocumentEdge):
+    """Records that stand for everything before an edge in a simulation."""
+
+    records: list[PinnedRecord]
+
+
+class Drawing(TypedDict, total=False):
+    """Groups, notes, and what is set up for simulations. They never affect what is deployed."""
+
+    groups: list[Group]
+    notes: list[Note]
+    pins: list[Pin]
+    muted: Annotated[list[str], "Nodes that do nothing in simulations."]
+
+
 class TopologyDocument(TypedDict, total=False):
-    """A topology document."""
+    """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
     format: str
     name: str
@@ -98,5 +149,4 @@ class TopologyDocument(TypedDict, total=False):
     parameters: dict[str, DocumentParameter]
     nodes: Required[list[DocumentNode]]
     edges: Required[list[DocumentEdge]]
-    #: groups and notes, which do not affect what runs
-    drawing: object
+    drawing: Drawing

@@ -26,13 +26,6 @@ class DriverNote(ListedProcess):
     host: NotRequired[str]
 
 
-class RefusedNote(TypedDict):
-    """A shim's note that another driver holds the checkpoint (``refused.json``)."""
-
-    shim: int
-    holder: str | None
-
-
 class HostRequest(TypedDict):
     """A request to a host to start a driver: its folder, log, lock and command."""
 

@@ -27,6 +27,13 @@ class InputLine(TypedDict, total=False):
     restart: Any
 
 
+class LetterFailure(TypedDict):
+    """The error of a record that became a dead letter, and the number of the input line."""
+
+    after: int
+    message: str
+
+
 class OutputLine(TypedDict, total=False):
     """An output, or what a test expects of one.
 

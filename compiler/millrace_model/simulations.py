@@ -6,33 +6,24 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from millrace_model.diagnostics import DiagnosticJson
-from millrace_model.documents import TopologyDocument
+from millrace_model.documents import DocumentEdge, TopologyDocument
 from millrace_model.events import CauseFields
 from millrace_model.reads import TaskStates
-from millrace_model.records import InputLine, LogLine, OutputLine, StoreEntry
+from millrace_model.records import InputLine, LetterFailure, LogLine, OutputLine, StoreEntry
 from millrace_model.scenarios import DifferenceJson, Expected, StoppedFields
 from millrace_model.traces import NodeCounts, RunProgress, TraceStep
-
-
-class EdgeEnds(TypedDict, total=False):
-    """An edge by its ends; ports are `out` and `in` unless stated."""
-
-    source: Required[str]
-    source_port: str | None
-    target: Required[str]
-    target_port: str | None
 
 
 class PinnedLine(InputLine, total=False):
     """An input line, or a record that is pinned on an edge, in place of a topic."""
 
-    edge: EdgeEnds
+    edge: DocumentEdge
 
 
 class PartRequest(TypedDict, total=False):
     """The part of a topology that is to run (`millrace_compiler.compilation.running_part`)."""
 
-    pins: list[EdgeEnds]
+    pins: list[DocumentEdge]
     to: str | None
     muted: list[str]
 
@@ -65,6 +56,7 @@ class SimulationResult(TypedDict):
     ]
     breakpoints: NotRequired[dict[str, list[Breakpoint]]]
     logs: list[LogLine]
+    failures: Annotated[list[LetterFailure], "The errors of records that became dead letters."]
     error: StoppedFields | None
     stopped_after: Annotated[
         int | None,

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from millrace_model.documents import DocumentEdge, DocumentNode, Params
+from millrace_model.documents import DocumentEdge, DocumentNode
 
 KEYS = ["a", "b", "c", "d"]
 STRUCT = "STRUCT<g: STRING, n: BIGINT, s: STRING>"
@@ -93,8 +93,3 @@ class Generator:
     def add(self, o: Out) -> None:
         """Add an output for later steps."""
         self.outs.append(o)
-
-
-def params_of(node: DocumentNode) -> Params:
-    """The parameters of a generated node, which always has some."""
-    return node["params"]

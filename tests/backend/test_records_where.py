@@ -116,6 +116,46 @@ def test_an_expression_chooses_records_by_all_that_they_have(
     assert (found, scanned) == ([35, 3], 40)
 
 
+def test_an_expression_has_a_value_or_an_error_for_each_sample(
+    ask: Any, people: People, client_of: Client
+) -> None:
+    ask("true")  # the simulator has started
+
+    def tried(expression: str, records: Any, status: int = 200, **types: str) -> Any:
+        body = {
+            "expression": expression,
+            "types": {"key": "STRING", "value": "n INT, at TIMESTAMP", **types},
+            "records": records,
+        }
+        path = "/api/workspaces/main/expression-values"
+        found: Any = client_of(people.editor).post(path, body, format="json")
+        assert found.status_code == status, found.content
+        return found.json()
+
+    records = [
+        {"key": "a", "value": {"n": 4, "at": 1_000}, "timestamp": 7, "topic": "orders"},
+        {"key": None, "value": {"n": 0}},
+        {"key": "c", "value": "no struct"},
+        {"key": "d", "value": None},
+    ]
+    values = tried("100 / value.n", records)["values"]
+    assert [each["value"] for each in values] == [25.0, None, None, None]
+    assert [each["error"] is None for each in values] == [True, False, False, True]
+    assert "zero" in values[1]["error"]
+    whole = "struct(topic, timestamp, headers['h'] AS h, value.at)"
+    records[1]["headers"] = {"h": "x"}
+    first, second = tried(whole, records)["values"][:2]
+    assert first["value"] == {"topic": "orders", "timestamp": 7, "h": None, "at": 1_000}
+    assert second["value"] == {"topic": "records", "timestamp": 0, "h": "eA==", "at": None}
+    (nested,) = tried("key.key", [{"key": {"key": 3}}], key="STRUCT<key: INT>")["values"]
+    assert nested["value"] == 3
+
+    wrong = tried("value.m", records, 400)["error"]
+    assert (wrong["code"], list(wrong["fields"])) == ("invalid_expression", ["expression"])
+    assert list(tried("1", records, 400, key="NO_TYPE")["error"]["fields"]) == ["types"]
+    assert "records" in tried("1", records * 2, 400)["error"]["fields"]
+
+
 def test_what_is_no_expression_is_reported_with_its_reason(ask: Any) -> None:
     wrong = ask("amount > 3", 400)["error"]
     assert wrong["code"] == "invalid_expression"

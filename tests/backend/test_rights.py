@@ -102,6 +102,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "generator_start": {"topic": "orders", "recipe": RECIPE},
     "generator_change": {"recipe": RECIPE},
     "format_types": RECIPE,
+    "expression_try": {
+        "expression": "key",
+        "types": {"key": "STRING", "value": "INT"},
+        "records": [{"key": "a"}],
+    },
     "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
     "workspace_rules_set": {"tests_required": False},

@@ -33,6 +33,7 @@ class CartJson(TypedDict):
     by_place: NotRequired[dict[str, Wheel | None]]
     notes: NotRequired[list[str]]
     other: NotRequired[Any]
+    label: NotRequired[str | None]
 
 
 class CartSerializer(ShapeSerializer):
@@ -41,6 +42,7 @@ class CartSerializer(ShapeSerializer):
     shape = CartJson
     present = ("notes",)
     absent = ("other",)
+    filled = ("label",)
     choices = {"size": Size}
 
     load = serializers.IntegerField(min_value=1)
@@ -49,7 +51,7 @@ class CartSerializer(ShapeSerializer):
 def test_each_field_of_a_shape_has_its_type_and_its_words() -> None:
     fields: Any = CartSerializer().fields
     assert list(fields) == [
-        "name", "load", "wheels", "built", "size", "color", "by_place", "notes",
+        "name", "load", "wheels", "built", "size", "color", "by_place", "notes", "label",
     ]  # fmt: skip
     assert isinstance(fields["name"], serializers.CharField)
     assert fields["name"].help_text == "What people call it."
@@ -57,6 +59,7 @@ def test_each_field_of_a_shape_has_its_type_and_its_words() -> None:
     assert [fields[each].required for each in ("by_place", "notes")] == [False, True]
     assert dict(fields["size"].choices) == dict(Size.choices)
     assert list(fields["color"].choices) == ["red", "blue"]
+    assert (fields["label"].allow_null, fields["label"].required) == (False, False)
     inner: Any = fields["by_place"]
     assert inner.child.allow_null
     assert isinstance(inner.child.fields["spokes"], serializers.IntegerField)

@@ -10,7 +10,7 @@ from millrace_backend.schema import CauseSerializer
 from millrace_backend.shapes import ShapeSerializer
 from millrace_compiler.connections import locations
 from millrace_model.drivers import StartStep
-from millrace_model.events import FailedRecord
+from millrace_model.events import FailedRecord, OutageJson
 from rest_framework import serializers
 from topologies.choices import Dialect
 
@@ -399,14 +399,14 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
     @extend_schema_field(OutageSerializer(allow_null=True))
     def get_outage(self, deployment: Deployment) -> dict[str, Any] | None:
         """What it waits for, if a service that it needs does not respond."""
-        outage: dict[str, Any] | None = deployment.observation.outage
+        outage: OutageJson | None = deployment.observation.outage
         if outage is None:
             return None
-        moments = {
-            name: datetime.fromtimestamp(outage[name], UTC).isoformat()
-            for name in ("since", "retry_at")
-        }
-        return {**outage, **moments}
+        since, retry_at = (
+            datetime.fromtimestamp(at, UTC).isoformat()
+            for at in (outage["since"], outage["retry_at"])
+        )
+        return {**outage, "since": since, "retry_at": retry_at}
 
     def get_restart_requested(self, deployment: Deployment) -> bool:
         """Whether a restart is pending."""

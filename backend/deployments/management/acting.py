@@ -8,25 +8,13 @@ from accounts.choices import Role
 from accounts.models import Membership, User
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
-from millrace_backend.commands import ProjectCommand
+from millrace_backend.commands import LauncherCommand
 
 from deployments.models import Deployment
 
 
-class DeploymentCommand(ProjectCommand):
+class DeploymentCommand(LauncherCommand):
     """A command about one deployment; the audit names the account."""
-
-    requires_migrations_checks = False
-    suppressed_base_arguments = {
-        "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
-        "--force-color", "--skip-checks",
-    }  # fmt: skip
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Show the usage of ``./millrace``, which passes on its arguments."""
-        made = super().create_parser(prog_name, subcommand, **kwargs)
-        made.prog = f"./millrace {subcommand.removeprefix('millrace_').replace('_', '-')}"
-        return made
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the deployment and the account."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from millrace_backend.shapes import serializer_of
 from rest_framework import serializers
 from topologies.api.simulation_serializers import BreakpointsField, PartitionsField, RunField
 from topologies.simulating import MOST_INPUTS, MOST_STEPS
@@ -11,6 +12,7 @@ from topologies.simulating import MOST_INPUTS, MOST_STEPS
 from records.api.serializers import LONGEST_FILTER, MOST, MasksField
 from records.choices import EmptyBecause, Partitions, Stores
 from records.following import MOST_AFTER, MOST_BEFORE
+from records.windows import WindowJson
 
 
 class FollowRequestSerializer(serializers.Serializer[Any]):
@@ -76,20 +78,6 @@ class FollowedPlaceSerializer(serializers.Serializer[Any]):
     timestamp = serializers.IntegerField()
 
 
-class FollowedPartitionSerializer(serializers.Serializer[Any]):
-    """The part of a partition that the lines contain."""
-
-    topic = serializers.CharField()
-    partition = serializers.IntegerField()
-    earliest = serializers.IntegerField(help_text="Offset of the partition's first record.")
-    latest = serializers.IntegerField(help_text="The offset after its last committed record.")
-    first = serializers.IntegerField(
-        allow_null=True,
-        help_text="Offset of the first record among the lines; null if there is none.",
-    )
-    last = serializers.IntegerField(allow_null=True)
-
-
 class BeginningSerializer(serializers.Serializer[Any]):
     """The micro-batch after which the lines begin: `begins` of the simulation."""
 
@@ -144,7 +132,7 @@ class FollowedRecordSerializer(serializers.Serializer[Any]):
         help_text="Records that were left out because they could not be masked.",
     )
     record = FollowedPlaceSerializer(required=False)
-    partitions = FollowedPartitionSerializer(many=True, required=False)
+    partitions = serializer_of(WindowJson, "FollowedPartition")(many=True, required=False)
     begins = BeginningSerializer(
         required=False,
         allow_null=True,

@@ -12,8 +12,10 @@ from rest_framework import serializers
 from topologies.simulating import MOST_INPUTS
 
 from records.choices import GeneratorState
+from records.evaluating import MOST_TRIED
 from records.generators import MOST_RATE, MOST_SECONDS
 from records.models import Generator
+from records.topics import NAME
 from records.uses import TopicUse
 
 MOST_RECORDS = 100_000_000
@@ -245,6 +247,50 @@ class FormatTypesSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     value = serializers.CharField()
+
+
+class TypesSerializer(serializers.Serializer[Any]):
+    """Spark types of a record's key and value."""
+
+    key = serializers.CharField(max_length=LONGEST_SCHEMA)
+    value = serializers.CharField(max_length=LONGEST_SCHEMA)
+
+
+class TriedRecordSerializer(serializers.Serializer[Any]):
+    """A record for which an expression is evaluated; key and value as JSON."""
+
+    key = serializers.JSONField(allow_null=True, default=None)
+    value = serializers.JSONField(allow_null=True, default=None)
+    timestamp = serializers.IntegerField(min_value=0, max_value=2**53, default=0)
+    topic = serializers.RegexField(NAME, default="records")
+    partition = serializers.IntegerField(min_value=0, max_value=9_999, default=0)
+    headers = serializers.DictField(
+        child=serializers.CharField(allow_null=True, allow_blank=True, trim_whitespace=False),
+        required=False,
+    )
+
+
+class ExpressionTrialSerializer(serializers.Serializer[Any]):
+    """A Spark SQL expression and the records for which it is evaluated."""
+
+    expression = serializers.CharField(max_length=20_000, trim_whitespace=False)
+    types = TypesSerializer()
+    records = serializers.ListField(
+        child=TriedRecordSerializer(), min_length=1, max_length=MOST_TRIED
+    )
+
+
+class TriedValueSerializer(serializers.Serializer[Any]):
+    """The value of an expression for a record."""
+
+    value = serializers.JSONField(allow_null=True)
+    error = serializers.CharField(allow_null=True, help_text="Why there is no value.")
+
+
+class ExpressionValuesSerializer(serializers.Serializer[Any]):
+    """The values of an expression, in the order of the records."""
+
+    values = TriedValueSerializer(many=True)
 
 
 class GeneratedSerializer(serializers.Serializer[Any]):

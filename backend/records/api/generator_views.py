@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from records import generators
 from records.api import generator_serializers as shapes
 from records.api.views import TopicApiView
+from records.evaluating import values_of
 from records.generating import generated, recipe_of
 from records.models import Generator
 from records.trying import try_template
@@ -148,6 +149,27 @@ class FormatTypesView(ApiView):
         found = workspace_for(self.person, workspace)
         types = types_of(self.person, found, valid(shapes.FormatsSerializer, request.data))
         return Response({part: type_.text for part, type_ in types.items()})
+
+
+class ExpressionValuesView(ApiView):
+    """Values of an expression for sample records."""
+
+    throttle_scope = "simulate"
+
+    @extend_schema(
+        request=shapes.ExpressionTrialSerializer,
+        responses=shapes.ExpressionValuesSerializer,
+        operation_id="expression_try",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Return the value or the error for each record (editor); nothing is stored.
+
+        400 with the code `invalid_expression` for an expression that does not compile, 503 with
+        `simulator_starting` while the simulator starts.
+        """
+        found = workspace_for(self.person, workspace, Role.EDITOR)
+        asked = valid(shapes.ExpressionTrialSerializer, request.data)
+        return Response({"values": values_of(self.person, found, **asked)})
 
 
 class TopicUsesView(TopicApiView):

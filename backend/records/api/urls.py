@@ -16,6 +16,10 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/generated-records", generator_views.GeneratedView.as_view()),
     path("workspaces/<slug:workspace>/format-types", generator_views.FormatTypesView.as_view()),
     path(
+        "workspaces/<slug:workspace>/expression-values",
+        generator_views.ExpressionValuesView.as_view(),
+    ),
+    path(
         "workspaces/<slug:workspace>/templates/<slug:template_id>/try",
         generator_views.TryView.as_view(),
     ),

@@ -6,6 +6,15 @@ import json
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
+from millrace_backend.shapes import ShapeSerializer
+from millrace_model.documents import (
+    DocumentEdge,
+    DocumentNode,
+    DocumentParameter,
+    Pin,
+    TopicSettings,
+    TopologyDocument,
+)
 from rest_framework import serializers
 
 from topologies.choices import DOCUMENT_FORMAT, PARAMETER_TYPES
@@ -15,126 +24,50 @@ LARGEST_DOCUMENT = 4 * 1024 * 1024
 DEEPEST = 60
 
 
-class PositionSerializer(serializers.Serializer[Any]):
-    """The position of a node on the canvas."""
-
-    x = serializers.FloatField()
-    y = serializers.FloatField()
-
-
-class NodeSerializer(serializers.Serializer[Any]):
+class NodeSerializer(ShapeSerializer):
     """A node of the document."""
 
-    id = serializers.CharField()
-    kind = serializers.CharField()
-    description = serializers.CharField(required=False)
-    position = PositionSerializer(required=False)
-    params = serializers.DictField()
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add ``label``, a name that every serializer field already uses."""
-        return {**super().get_fields(), "label": serializers.CharField(required=False)}
+    shape = DocumentNode
+    present = ("params",)
+    filled = ("label", "description")
 
 
-class EdgeSerializer(serializers.Serializer[Any]):
+class EdgeSerializer(ShapeSerializer):
     """An edge of the document."""
 
-    source_port = serializers.CharField(required=False)
-    target_port = serializers.CharField(required=False)
-    target = serializers.CharField()
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add ``source``, a name that every serializer field already uses."""
-        return {"source": serializers.CharField(), **super().get_fields()}
+    shape = DocumentEdge
+    filled = ("source_port", "target_port")
 
 
-class TopicAssumptionSerializer(serializers.Serializer[Any]):
+class TopicAssumptionSerializer(ShapeSerializer):
     """A topic's settings as the document declares them."""
 
-    partitions = serializers.IntegerField()
+    shape = TopicSettings
+    present = ("partitions",)
 
 
-class GroupSerializer(serializers.Serializer[Any]):
-    """A frame around nodes of the drawing. It contains the groups that name it as their parent."""
-
-    id = serializers.CharField()
-    title = serializers.CharField(required=False)
-    color = serializers.CharField(required=False, help_text="A family of operators, such as join.")
-    nodes = serializers.ListField(child=serializers.CharField(), required=False)
-    collapsed = serializers.BooleanField(required=False, help_text="Drawn as a single box.")
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add ``parent``, a name that every serializer field already uses."""
-        return {**super().get_fields(), "parent": serializers.CharField(required=False)}
-
-
-class NoteSerializer(serializers.Serializer[Any]):
-    """A note on the drawing."""
-
-    id = serializers.CharField()
-    text = serializers.CharField(required=False, help_text="Markdown.")
-    position = PositionSerializer(required=False)
-    width = serializers.FloatField(required=False)
-    height = serializers.FloatField(required=False)
-    color = serializers.CharField(required=False, help_text="A family of operators, such as join.")
-
-
-class PinnedRecordSerializer(serializers.Serializer[Any]):
-    """A record on an edge."""
-
-    key = serializers.JSONField(allow_null=True)
-    value = serializers.JSONField(allow_null=True)
-    timestamp = serializers.IntegerField(required=False, help_text="In ms; 0 unless stated.")
-    partition = serializers.IntegerField(required=False)
-    headers = serializers.DictField(child=serializers.CharField(allow_null=True), required=False)
-
-
-class PinSerializer(EdgeSerializer):
+class PinSerializer(ShapeSerializer):
     """Records that stand for everything before an edge in a simulation."""
 
-    records = PinnedRecordSerializer(many=True)
+    shape = Pin
+    filled = EdgeSerializer.filled
 
 
-class DrawingSerializer(serializers.Serializer[Any]):
-    """Groups, notes, and what is set up for simulations. They never affect what is deployed."""
-
-    groups = GroupSerializer(many=True, required=False)
-    notes = NoteSerializer(many=True, required=False)
-    pins = PinSerializer(many=True, required=False)
-    muted = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Nodes that do nothing in simulations.",
-    )
-
-
-class TopologyParameterSerializer(serializers.Serializer[Any]):
+class TopologyParameterSerializer(ShapeSerializer):
     """A parameter of the topology; `${name}` stands for its value."""
 
+    shape = DocumentParameter
+    present = ("default",)
     type = serializers.ChoiceField(choices=[(each, each) for each in PARAMETER_TYPES])
-    values = serializers.DictField(
-        required=False, help_text="Values in the environments dev, test and prod."
-    )
-    description = serializers.CharField(required=False)
-
-    def get_fields(self) -> dict[str, Any]:
-        """Add ``default``, a name that every serializer field already uses."""
-        default = serializers.JSONField(help_text="The value elsewhere, and in simulations.")
-        return {**super().get_fields(), "default": default}
 
 
-class DocumentSerializer(serializers.Serializer[Any]):
+class DocumentSerializer(ShapeSerializer):
     """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
-    format = serializers.CharField()
-    name = serializers.CharField()
-    description = serializers.CharField(required=False)
+    shape = TopologyDocument
+    present = ("format", "name")
+    filled = ("description",)
     settings = serializers.DictField(required=False)
-    topics = serializers.DictField(child=TopicAssumptionSerializer(), required=False)
-    nodes = NodeSerializer(many=True)
-    edges = EdgeSerializer(many=True)
-    drawing = DrawingSerializer(required=False)
-    parameters = serializers.DictField(child=TopologyParameterSerializer(), required=False)
 
 
 @extend_schema_field(DocumentSerializer)

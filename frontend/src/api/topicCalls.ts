@@ -4,6 +4,7 @@ import { answer, api } from "./client";
 import type {
   ConsumerGroups,
   DocumentFormat,
+  ExpressionTrial,
   FormatsQuery,
   Generator,
   GeneratorChange,
@@ -21,6 +22,7 @@ import type {
   TopicDetail,
   TopicFiguresPage,
   TopicUse,
+  TriedValue,
 } from "./types";
 
 export const listTopics = (workspace: string) =>
@@ -84,6 +86,15 @@ export async function jsonSamples(
     const part = record[side];
     return part.format === "json" && !part.cut && part.text !== null ? [part.text] : [];
   });
+}
+
+/** Partitions, number of records and the latest record of a topic. */
+export async function topicFacts(workspace: string, topic: string) {
+  const [{ partitions, records }, page] = await Promise.all([
+    getTopic(workspace, topic),
+    listRecords(workspace, topic, { start: "latest", limit: 1 }),
+  ]);
+  return { partitions: partitions.length, records, latest: page.records[0] ?? null };
 }
 
 export const getRecord = (
@@ -174,6 +185,20 @@ export const formatTypes = (
     api.POST("/api/workspaces/{workspace}/format-types", {
       params: { path: { workspace } },
       body: formats,
+    }),
+  );
+
+/** The value, or the error, of an expression for each sample record. */
+export const tryExpression = (
+  workspace: string,
+  asked: ExpressionTrial,
+  signal: AbortSignal,
+): Promise<{ readonly values: readonly TriedValue[] }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/expression-values", {
+      params: { path: { workspace } },
+      body: asked,
+      signal,
     }),
   );
 

@@ -1,7 +1,15 @@
 /** Services that the designer needs; the page that shows it provides them. */
 
-import type { CompileResult, Topic } from "../api/types";
+import type {
+  CompileResult,
+  DocumentFormat,
+  ExpressionTrial,
+  Topic,
+  TopicRecord,
+  TriedValue,
+} from "../api/types";
 import type { TopologyDocument } from "../graph/document";
+import type { PinnedRecord } from "../graph/pins";
 
 type TopicEntry = Readonly<Topic>;
 
@@ -9,6 +17,14 @@ type TopicEntry = Readonly<Topic>;
 export interface KnownSchema {
   readonly topology: string;
   readonly schema: string;
+}
+
+/** What the cluster knows of a topic. */
+export interface TopicFacts {
+  readonly partitions: number;
+  readonly records: number;
+  /** Null if the topic is empty. */
+  readonly latest: TopicRecord | null;
 }
 
 export interface DesignerServices {
@@ -25,6 +41,18 @@ export interface DesignerServices {
   samples(topic: string, side: "key" | "value"): Promise<readonly string[]>;
   /** Schemas of the JSON keys or values that other topologies read from a topic, or write to it. */
   schemas(topic: string, side: "key" | "value"): Promise<readonly KnownSchema[]>;
+  /** A few of the latest records of a topic, in the formats of a source; rejects if they cannot be read. */
+  latest(
+    topic: string,
+    formats: { key: DocumentFormat; value: DocumentFormat },
+  ): Promise<readonly PinnedRecord[]>;
+  /**
+   * The value, or the error, of an expression for each record. Rejects for one that does not compile, and while the
+   * simulator starts.
+   */
+  tryExpression(asked: ExpressionTrial, signal: AbortSignal): Promise<readonly TriedValue[]>;
+  /** Partitions, number of records and the latest record of a topic; rejects if the cluster does not respond. */
+  topicFacts(topic: string): Promise<TopicFacts>;
   /** The address of the page that shows a topic's records. */
   topicAddress(topic: string): string;
 }

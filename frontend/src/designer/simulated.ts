@@ -1,6 +1,7 @@
 /** The simulation on the canvas: records over each edge, drops at each node, and the current step. */
 
 import { create } from "zustand";
+import type { PinnedRecord } from "../graph/pins";
 
 interface SimulatedState {
   /** Number of records by edge id; null while no simulation is shown. */
@@ -18,6 +19,8 @@ interface SimulatedState {
     readonly nodes: ReadonlySet<string>;
     readonly edges: ReadonlySet<string>;
   } | null;
+  /** The records that passed over an edge, by its id; null without a result. */
+  readonly passed: ((edge: string) => readonly PinnedRecord[]) | null;
   show(shown: Partial<Omit<SimulatedState, "show">>): void;
 }
 
@@ -26,5 +29,6 @@ export const useSimulated = create<SimulatedState>()((set) => ({
   drops: {},
   at: null,
   missed: null,
+  passed: null,
   show: (shown) => set(shown),
 }));

@@ -42,7 +42,7 @@ function Topics() {
   const topics = useDesigner((state) => state.document.topics);
   const readOnly = useDesigner((state) => state.readOnly);
   const named = useNamedTopics();
-  const found = useTopics();
+  const { topics: found } = useTopics();
   const [adding, setAdding] = useState("");
   const names = [...new Set([...named, ...Object.keys(topics ?? {})])].sort(natural.compare);
   const set = (topic: string, text: string) => {

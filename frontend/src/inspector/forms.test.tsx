@@ -33,6 +33,18 @@ class QuietServices implements DesignerServices {
     return topic === "orders" ? [{ topology: "Shop", schema: "item STRING" }] : [];
   }
 
+  async latest() {
+    return [];
+  }
+
+  async tryExpression() {
+    return [];
+  }
+
+  async topicFacts() {
+    return { partitions: 3, records: 0, latest: null };
+  }
+
   async samples(topic: string) {
     return [`{"topic": "${topic}", "n": 1}`, '{"n": 2.5}'];
   }

@@ -1,4 +1,13 @@
 export const zh = {
+  "inspector.cluster_does_not_respond": "Kafka 集群没有响应：不会列出已有的主题。",
+  "inspector.partitions_and_records": "{partitions} 个分区 · {records}",
+  "inspector.no_samples_here": "模拟一次，或在连线上固定记录，即可看到它得出的值。",
+  "The simulator is starting…": "模拟器正在启动…",
+  "Values of sample records": "示例记录的值",
+  "inspector.of_last_simulation": "上次模拟的 {n} 条记录",
+  "{n} pinned {n, plural, one {record} other {records}}": "{n} 条固定的记录",
+  "inspector.latest_of_topic": "{topic} 最新的 {n} 条记录",
+  "{shown} {n, plural, one {record} other {records}}": "{shown} 条记录",
   "Help (F1 in the field)": "帮助（在字段中按 F1）",
   "Change {title}": "修改{title}",
   "inspector.partitions_that_design_assumes":

@@ -3,7 +3,14 @@ import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
-import { jsonSamples, knownSchemas, listTopics } from "../api/topicCalls";
+import {
+  jsonSamples,
+  knownSchemas,
+  listTopics,
+  sampleTopic,
+  topicFacts,
+  tryExpression,
+} from "../api/topicCalls";
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
@@ -20,6 +27,7 @@ import { useTitle } from "../frame/useTitle";
 import { Waiting } from "../frame/Waiting";
 import { WholePage } from "../frame/WholePage";
 import { emptyDocument, readDocument } from "../graph/document";
+import type { PinnedRecord } from "../graph/pins";
 import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
@@ -268,6 +276,11 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       topics: () => listTopics(ws),
       samples: (topic, side) => jsonSamples(ws, topic, side),
       schemas: (topic, side) => knownSchemas(ws, topic, side, topology.id),
+      latest: async (topic, formats) =>
+        (await sampleTopic(ws, topic, { count: 5, start: "latest", headers: true, ...formats }))
+          .lines as unknown as readonly PinnedRecord[],
+      tryExpression: async (asked, signal) => (await tryExpression(ws, asked, signal)).values,
+      topicFacts: (topic) => topicFacts(ws, topic),
       topicAddress: (topic) => topicAddress(ws, topic),
     }),
     [ws, topology.id],

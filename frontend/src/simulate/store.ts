@@ -26,7 +26,7 @@ import { t } from "../ui/i18n";
 import { type InputHistory, NO_HISTORY, remembered, stepped } from "./inputHistory";
 import { keep, readKept } from "./kept";
 import { inOrder, type Order } from "./ordering";
-import { partOf, pinnedLines } from "./pins";
+import { partOf, pinnedLines, simulatedOn } from "./pins";
 import { simulated } from "./polling";
 import {
   type InputRow,
@@ -427,7 +427,7 @@ function byEdge(document: TopologyDocument, counts: readonly number[]): Record<s
 /** Shows the counts of a result on the canvas, and keeps the current step if the result has it. */
 export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
-    useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    useSimulated.getState().show({ edges: null, drops: {}, at: null, passed: null });
     useBreakpoints.getState().stopAt(null);
     return;
   }
@@ -452,7 +452,7 @@ export function showOnCanvas(shown: Shown | null) {
       count(node, endingText(document, step, reason));
     }
   }
-  useSimulated.getState().show({ edges, drops });
+  useSimulated.getState().show({ edges, drops, passed: (edge) => simulatedOn(shown, edge) });
   const { step, view } = useSimulation.getState();
   const stops = stopsOf(result.steps);
   const at = stops.includes(step) ? step : (stops[0] ?? 0);

@@ -35,7 +35,7 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Timed
 from millrace_runtime.job.kafka import with_time
 from millrace_runtime.job.outside import GIVEN
-from millrace_runtime.job.reader_places import ALLOWED, check_allowed
+from millrace_runtime.job.reader_places import ALLOWED, check_allowed, node_error
 
 if TYPE_CHECKING:
     from millrace_runtime.job.outside import Frame
@@ -52,7 +52,7 @@ def records(session: SparkSession, node: GraphNode, frame: Frame | None) -> Data
     """
     made = _Source(node).records(session, frame)
     if not made.isStreaming:
-        raise _node_error(
+        raise node_error(
             node,
             "reader_not_streaming",
             "The DataFrame is not a streaming DataFrame. Use spark.readStream.",
@@ -213,18 +213,7 @@ class _Source:
         *,
         facts: Mapping[str, object] | None = None,
     ) -> MillraceError:
-        return _node_error(self.node, code, message, parameter, facts=facts)
-
-
-def _node_error(
-    node: GraphNode,
-    code: str,
-    message: str,
-    parameter: str = "reader",
-    *,
-    facts: Mapping[str, object] | None = None,
-) -> MillraceError:
-    return MillraceError(code, message, node=str(node["node"]), parameter=parameter, facts=facts)
+        return node_error(self.node, code, message, parameter, facts=facts)
 
 
 def _type_of(session: SparkSession, format: Format, at: columns.Place) -> DataType:

@@ -72,7 +72,7 @@ def check_allowed(node: GraphNode, allowed: str | None) -> None:
     reader = node["params"]["reader"]
     kind = str(reader["format"]).lower()
     if kind not in OPTIONS:
-        raise _node_error(
+        raise node_error(
             node, "reader_forbidden",
             f"The reader {reader['format']} is not allowed here: only files in the locations "
             f"listed in {ALLOWED} can be read.",
@@ -81,7 +81,7 @@ def check_allowed(node: GraphNode, allowed: str | None) -> None:
     options = {name.lower(): str(value) for name, value in reader["options"].items()}
     _check_options(node, reader["format"], reader["options"], OPTIONS[kind])
     if kind != "rate" and not _is_listed(options.get("path", ""), allowed):
-        raise _node_error(
+        raise node_error(
             node, "reader_forbidden_path",
             f"{options.get('path')!r} cannot be read here: it is not in a location listed in "
             f"{ALLOWED}. A path is absolute, without “..” and without any of {{ }} [ ] \\ ^ % #.",
@@ -98,7 +98,7 @@ def _check_options(
         filtered = name.lower() == "pathglobfilter"
         if name.lower() not in names or (filtered and not _FILTER.fullmatch(str(value))):
             listed = ", ".join(sorted(known))
-            raise _node_error(
+            raise node_error(
                 node, "reader_option_forbidden",
                 f"The option {name} of the reader {kind} is not allowed here. Allowed: {listed}.",
                 "reader_options",
@@ -150,7 +150,7 @@ def _place(path: str) -> _Place | None:
     return _Place(scheme, host, posixpath.normpath(f"/{parts[3].lstrip('/')}"))
 
 
-def _node_error(
+def node_error(
     node: GraphNode,
     code: str,
     message: str,
@@ -158,4 +158,5 @@ def _node_error(
     *,
     facts: Mapping[str, object] | None = None,
 ) -> MillraceError:
+    """Return an error at a parameter of a node."""
     return MillraceError(code, message, node=str(node["node"]), parameter=parameter, facts=facts)

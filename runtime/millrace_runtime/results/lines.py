@@ -35,6 +35,15 @@ def _header(text: str | None) -> str | None:
         return text
 
 
+_ERRORS = "__streams.errors."
+
+
+def failure_of(row: OperatorRow) -> str | None:
+    """Return the message of the error of a dead letter; None for other rows."""
+    name = f"{_ERRORS}message"
+    return next((_header(text) for each, text in row["headers"] if each == name), None)
+
+
 def shown(row: OperatorRow, topic: str, after: int) -> OutputLine:
     """Return the output line of a row; dead letters are shown without their error headers."""
     line: OutputLine = {
@@ -44,11 +53,7 @@ def shown(row: OperatorRow, topic: str, after: int) -> OutputLine:
         "value": row["value"],
         "timestamp": row["timestamp"],
     }
-    headers = {
-        name: _header(text)
-        for name, text in row["headers"]
-        if not name.startswith("__streams.errors.")
-    }
+    headers = {name: _header(text) for name, text in row["headers"] if not name.startswith(_ERRORS)}
     if headers:
         line["headers"] = headers
     return line

@@ -412,6 +412,7 @@ def shown(document: TopologyDocument, result: Result) -> SimulationResult:
         "stops_truncated": trace["stops_truncated"],
         "stores_truncated": trace["stores_truncated"],
         "logs": result.logs,
+        "failures": result.failures[:MOST_OUTPUTS],
         "error": result.error,
         "stopped_after": result.stopped_after,
     }

@@ -9,8 +9,8 @@ from millrace_compiler import Compilation
 from millrace_compiler.compilation.running_part import Ends, NoPart, part_of
 from millrace_compiler.declarations.ports import Port
 from millrace_model.diagnostics import DiagnosticJson
-from millrace_model.documents import TopologyDocument
-from millrace_model.simulations import EdgeEnds, PartRequest, SimulationResult
+from millrace_model.documents import DocumentEdge, TopologyDocument
+from millrace_model.simulations import PartRequest, SimulationResult
 from millrace_model.traces import NodeCounts, RunProgress
 
 from millrace_runtime.errors import MillraceError
@@ -128,7 +128,7 @@ class RunningPart:
         }
 
 
-def _ends(edge: EdgeEnds) -> Ends:
+def _ends(edge: DocumentEdge) -> Ends:
     return (
         edge["source"],
         edge.get("source_port") or "out",

@@ -34,6 +34,7 @@ from millrace_runtime.results.lines import (
     STOP,
     Line,
     encoded_bytes,
+    failure_of,
     line_parts,
     partition_of,
     shown,
@@ -257,7 +258,7 @@ class Simulator:
                 if row["dest"] == LAST_LETTER:
                     letter = [output]
                     continue
-                result.outputs.append(output)
+                result.add(output, failure_of(row))
                 if self._job.formats_of(topic) is not None:
                     again.append(self._looped(row, topic, line))
             rows = self._process(again) if again else []

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.results.lines import DUMP, LAST_LETTER, STOP, Line, shown
+from millrace_runtime.results.lines import DUMP, LAST_LETTER, STOP, Line, failure_of, shown
 from millrace_runtime.results.results import Result
 from millrace_runtime.simulator.memory import Memory
 from millrace_runtime.simulator.simulation import Halted, Simulator
@@ -126,4 +126,4 @@ class UnbatchedSimulator(Simulator):
             if row["dest"] == LAST_LETTER:
                 letter = [output]
             else:
-                result.outputs.append(output)
+                result.add(output, failure_of(row))

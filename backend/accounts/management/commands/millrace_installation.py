@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
-from millrace_backend.commands import ProjectCommand
+from millrace_backend.commands import LauncherCommand
 from millrace_backend.errors import ApiError
 
 from accounts import installing
@@ -14,21 +14,10 @@ from accounts.api.serializers import NewWorkspaceSerializer
 from accounts.models import User
 
 
-class Command(ProjectCommand):
+class Command(LauncherCommand):
     """``millrace_installation create-workspace|close|open|promote|demote …``."""
 
     help = "Create workspaces, close accounts, and choose admins of the installation."
-    requires_migrations_checks = False
-    suppressed_base_arguments = {
-        "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
-        "--force-color", "--skip-checks",
-    }  # fmt: skip
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Show the usage of ``./millrace``, which passes on its arguments."""
-        made = super().create_parser(prog_name, subcommand, **kwargs)
-        made.prog = "./millrace installation"
-        return made
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the actions and their arguments."""

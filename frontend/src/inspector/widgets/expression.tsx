@@ -1,13 +1,16 @@
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import type { Diagnostic } from "../../api/types";
 import { useDesigner } from "../../designer/store";
 import { at } from "../../problems/places";
 import { t } from "../../ui/i18n";
+import { later } from "../../ui/later";
 import { patiently } from "../../ui/reach";
 import { type Column, columnsOf } from "../columns";
 import { asText, type WidgetProps } from "./widget";
 
 const ExpressionEditor = lazy(() => patiently(() => import("../editor/ExpressionEditor")));
+
+const TriedValues = later(async () => (await import("../TriedValues")).TriedValues);
 
 /** Shows the text in the place of the editor while that loads. */
 function Waiting({ text }: { text: string }) {
@@ -68,7 +71,9 @@ export function ExpressionWidget(
     () => (node === null ? [] : columnsOf(reach, node, document, result, formats, port)),
     [node, document, result, reach, formats, port],
   );
-  return (
+  const [focused, setFocused] = useState(false);
+  const tried = reach === "record" || reach === "row";
+  const field = (
     <ExpressionField
       text={asText(value)}
       columns={columns}
@@ -79,5 +84,17 @@ export function ExpressionWidget(
       onChange={(next) => onChange(next === "" ? undefined : next)}
       onDone={onDone}
     />
+  );
+  if (!tried || node === null || readOnly) return field;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only notices the focus of the editor
+    <div onFocus={() => setFocused(true)}>
+      {field}
+      {focused ? (
+        <Suspense>
+          <TriedValues node={node} text={asText(value)} port={reach === "row" ? "left" : port} />
+        </Suspense>
+      ) : null}
+    </div>
   );
 }

@@ -5,10 +5,9 @@ import {
   DurationWidget,
   NumberWidget,
   TextWidget,
-  TopicsWidget,
-  TopicWidget,
   TypeWidget,
 } from "./simple";
+import { TopicsWidget, TopicWidget } from "./topics";
 import type { WidgetProps } from "./widget";
 
 const WIDGETS: Record<string, ComponentType<WidgetProps>> = {

@@ -1,6 +1,6 @@
 /** Widgets for one plain value. */
 
-import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import { Autocomplete, Select, Switch, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { choiceTitle } from "../../designer/localize";
 import { useDesigner } from "../../designer/store";
@@ -9,8 +9,7 @@ import { parametersOf, placeOf } from "../../graph/parameters";
 import { at, isMissing } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { PLACES } from "../PlacesOfParameters";
-import { useTopics } from "../useTopics";
-import { asList, asText, type WidgetProps } from "./widget";
+import { asText, type WidgetProps } from "./widget";
 
 function useWrong({ diagnostics, path }: WidgetProps): boolean {
   // A missing value is mentioned below the field, but not marked as an error.
@@ -23,7 +22,7 @@ function defaultText(props: WidgetProps): string {
 }
 
 /** Common props of single-line fields. */
-function useField(props: WidgetProps) {
+export function useField(props: WidgetProps) {
   return {
     value: asText(props.value),
     placeholder: defaultText(props),
@@ -167,42 +166,6 @@ export function ChoiceWidget(props: WidgetProps) {
         onChange(next ?? undefined);
         onDone();
       }}
-    />
-  );
-}
-
-export function TopicWidget(props: WidgetProps) {
-  const { onChange, value } = props;
-  const topics = useTopics();
-  return (
-    <Autocomplete
-      {...useField(props)}
-      data={topics}
-      limit={50}
-      placeholder={t("Topic")}
-      spellCheck={false}
-      maxDropdownHeight={220}
-      onChange={(text) => {
-        if (text !== asText(value)) onChange(text === "" ? undefined : text);
-      }}
-    />
-  );
-}
-
-export function TopicsWidget(props: WidgetProps) {
-  const { onChange, value } = props;
-  const topics = useTopics();
-  const chosen = asList(value).map(asText);
-  return (
-    <TagsInput
-      {...useField(props)}
-      value={typeof value === "string" && value !== "" ? [value] : chosen}
-      data={topics}
-      placeholder={chosen.length === 0 ? t("Topics") : ""}
-      maxDropdownHeight={220}
-      acceptValueOnBlur
-      splitChars={[",", " ", ";"]}
-      onChange={(names) => onChange(names.length === 0 ? undefined : names)}
     />
   );
 }
