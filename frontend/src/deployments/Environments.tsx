@@ -3,7 +3,7 @@ import { dotOf, wordOf } from "../live/states";
 import { useLive } from "../live/store";
 import { StateDot } from "../ui";
 import { t } from "../ui/i18n";
-import { environmentOf, inOrder, named, nameOf } from "./environments";
+import { environmentOf, inOrder, nameOf } from "./environments";
 import classes from "./environments.module.css";
 
 /** The deployments of the topology by environment; a click shows another one. */
@@ -12,7 +12,6 @@ export function Environments() {
   const shown = useLive((state) => state.deployment?.id);
   const show = useLive((state) => state.show);
   const [, setSearch] = useSearchParams();
-  if (!named(deployments.map((row) => ({ environment: environmentOf(row) })))) return null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields of a form
     <div

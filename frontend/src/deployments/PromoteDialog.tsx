@@ -11,7 +11,8 @@ import { DeployOptions } from "./DeployOptions";
 import { environmentOf } from "./environments";
 import classes from "./environments.module.css";
 import { placeProblem } from "./place";
-import { acceptProposal, type Proposal, usePromoting } from "./promoting";
+import { acceptProposal } from "./promoting";
+import { type Proposal, usePromoting } from "./steps";
 
 /** Shows the deployment that a promotion creates: the values of its parameters, and its options. */
 export function PromoteDialog({ proposal }: { proposal: Proposal }) {

@@ -9,7 +9,7 @@ import { useChange } from "./change";
 import { Environments } from "./Environments";
 import { PromoteDialog } from "./PromoteDialog";
 import { Promotions } from "./Promotions";
-import { usePromoting } from "./promoting";
+import { usePromoting } from "./steps";
 
 const dev = aDeployment({ id: 4, version: 3, settings: { environment: "dev" }, run: aRun() });
 const prod = aDeployment({ id: 7, version: 2, settings: { environment: "prod" } });
@@ -85,12 +85,6 @@ test("deployments are shown from the first environment to the last, and one of t
   expect(useLive.getState().deployment?.id).toBe(7);
   expect(useLive.getState().runtime).toBeNull();
   expect(screen.getByRole("button", { name: /prod/ }).getAttribute("aria-pressed")).toBe("true");
-});
-
-test("one deployment without an environment is shown as before", () => {
-  useLive.setState({ deployments: [aDeployment()] });
-  open(<Environments />);
-  expect(screen.queryByTestId("environments")).toBeNull();
 });
 
 test("a promotion to a new deployment shows its values, and deploys with its options", async () => {

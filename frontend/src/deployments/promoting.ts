@@ -1,23 +1,15 @@
 /** Promotion of a deployment's version to another environment. */
 
-import { create } from "zustand";
 import { getPromotion, promote } from "../api/deploymentCalls";
-import type { Deployment, DeploymentSettings, Promotion } from "../api/types";
+import type { Deployment, DeploymentSettings } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { notifyError } from "../frame/notify";
 import type { Environment } from "../graph/parameters";
 import { useLive } from "../live/store";
 import { t } from "../ui/i18n";
 import { sendAccepted } from "./change";
+import { type Proposal, usePromoting } from "./steps";
 import { noneMissing } from "./topics";
-
-/** A deployment that a promotion would create, while a person reviews it. */
-export interface Proposal {
-  readonly source: Deployment;
-  readonly promotion: Promotion;
-}
-
-export const usePromoting = create<{ proposal: Proposal | null }>()(() => ({ proposal: null }));
 
 /** Shows what a promotion changes; it happens once a person accepts. */
 export async function beginPromotion(source: Deployment, environment: Environment): Promise<void> {

@@ -17,6 +17,7 @@ import { UserMenu } from "../frame/UserMenu";
 import { WorkspaceSwitch } from "../frame/WorkspaceSwitch";
 import { findNode, labelOf } from "../graph/document";
 import { LONGEST_NAME } from "../learn/names";
+import { useLive } from "../live/store";
 import { Chip, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
@@ -34,6 +35,10 @@ interface HeaderProps {
 /** Workspace / name, version and draft, deployment. */
 export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
   const workspace = useWorkspace(ws);
+  const environments = useLive(
+    ({ deployments }) =>
+      deployments.length > 1 || deployments[0]?.settings.environment !== undefined,
+  );
   return (
     <>
       <Link to={`/w/${ws}`} className={classes.home} aria-label={t("All topologies")}>
@@ -48,9 +53,11 @@ export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
       </span>
       <Name editor={editor} />
       <SavedState />
-      <Suspense>
-        <Environments />
-      </Suspense>
+      {environments ? (
+        <Suspense>
+          <Environments />
+        </Suspense>
+      ) : null}
       <DeploymentPill operator={operator} />
     </>
   );

@@ -14,8 +14,7 @@ import {
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
-import { usePromoting } from "../deployments/promoting";
-import { useScaling, useShadowing, useStarting } from "../deployments/steps";
+import { usePromoting, useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";

@@ -69,7 +69,9 @@ export function TopologyRow({ ws, topology, editor, onDelete }: TopologyRowProps
           <ul className={classes.states}>
             {inOrder(topology.deployments, (each) => each.environment).map((each) => (
               <li key={each.id}>
-                <Link to={`${to}?deployment=${each.id}`}>{nameOf(each.environment)}</Link>
+                <Link to={`${to}?deployment=${each.id}`} className={classes.link}>
+                  {nameOf(each.environment)}
+                </Link>
                 <StatePill state={each.observed} version={each.version} />
               </li>
             ))}
