@@ -148,6 +148,10 @@ SCREENS = (
     Screen("deploy-options", TOPOLOGY, _click("deploy-options")),
     Screen("import", TOPOLOGY, _all(_tab("left-versions"), _click("import"))),
     Screen("find", TOPOLOGY, _find),
+    Screen("legend", TOPOLOGY, _all(_segment("runtime"), _click("legend-button"))),
+    Screen(
+        "simulation-options", TOPOLOGY, _all(_tab("bottom-simulate"), _click("simulation-options"))
+    ),
     Screen("commands", TOPOLOGY, _command),
     Screen("tour", TOPOLOGY, _tour),
     Screen("shortcuts", TOPOLOGY, _keys("?")),

@@ -14,6 +14,8 @@ trait StatelessNodes extends BuildContext {
   /** Whether the shortest call says it all. Others take a number for a store that is not there. */
   private def plain(n: Node): Boolean = unnamed && doc.stores(n).isEmpty && !doc.isRead(n)
   protected def stateless(n: Node): Unit = n.kind match {
+    case "filter" | "filter_not" if n.params.path("rejected").asText("drop") != "drop" =>
+      n.fail("rejected", "makes the filter a rule, which Kafka Streams does not have")
     case "filter" | "filter_not" =>
       in(n) match {
         case i @ S(s, _, _) =>

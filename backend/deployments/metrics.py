@@ -114,6 +114,11 @@ class _Figures(Collector):
             "Records for which the inner join found nothing on the other side.",
             labels=(*_NODE, "reason"),
         )
+        rejected = CounterMetricFamily(
+            "millrace_rejected_records",
+            "Records that the node's rule rejects and forwards; reason `rejected` or `warned`.",
+            labels=(*_NODE, "reason"),
+        )
         letters = CounterMetricFamily(
             "millrace_dead_letters",
             "Records sent to the dead letter topic since the run started.",
@@ -127,8 +132,9 @@ class _Figures(Collector):
                 for reason, count in node["dropped"].items():
                     dropped.add_metric([*labels, name, reason], count)
                 for reason, count in node["misses"].items():
-                    misses.add_metric([*labels, name, reason], count)
-        return into, out, dropped, misses, letters
+                    found = rejected if reason in ("rejected", "warned") else misses
+                    found.add_metric([*labels, name, reason], count)
+        return into, out, dropped, misses, rejected, letters
 
     def _latencies(self) -> Iterable[Metric]:
         """Return gauges of the last ten seconds, like Kafka Streams, and histograms of the run."""

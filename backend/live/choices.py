@@ -18,3 +18,4 @@ class LiveEvent(models.TextChoices):
     RUNTIME_PROGRESS = "runtime.progress", "Runtime progress"
     RUNTIME_LOG = "runtime.log", "Runtime log"
     PRESENCE = "presence", "Presence"
+    CURSOR = "cursor", "Cursor"

@@ -237,6 +237,7 @@ class Feed:
         chosen = self._chosen([each["id"] for each in deployments])
         deployment = next((each for each in deployments if each["id"] == chosen), None)
         found = await self._watch_run(deployment)
+        await self._watch_cursors(self.scope.topology)
         return {
             "topology": self.topology,
             "deployment": deployment,
@@ -271,6 +272,12 @@ class Feed:
         found = runtime.derive(self.deployment, self.run, reports[-1], reports[:-1])
         found["stale"] = self.told_stale = runtime.is_stale(found["at"], self.now() * 1000)
         return found
+
+    async def _watch_cursors(self, topology: int) -> None:
+        """Listen to where the pointers of others are from now on."""
+        stream = names.cursor_stream(topology)
+        if stream not in self.subscription.streams:
+            self.hub.watch(self.subscription, stream, await self.hub.position(stream))
 
     def _leave_run(self) -> None:
         if self.run is not None:
@@ -332,7 +339,11 @@ class Feed:
 
     # -- events ---------------------------------------------------------------------------------
     async def _handle(self, entry: Entry) -> AsyncIterator[bytes]:
-        if entry.stream == self.stream:
+        if b"cursor" in entry.fields:
+            data = json.loads(entry.fields[b"cursor"])
+            if data["user"] != self.scope.user:
+                yield encode(LiveEvent.CURSOR, data, self._id())
+        elif entry.stream == self.stream:
             if order(entry.id) > order(self.position):
                 self.position = entry.id
                 async for text in self._handle_change(entry):

@@ -15,13 +15,15 @@ from millrace_model.events import (
 )
 
 __all__ = [
-    "HEARTBEATS", "LIVE_LENGTH", "client", "live_stream", "presence",
+    "CURSORS", "HEARTBEATS", "LIVE_LENGTH", "client", "cursor_stream", "live_stream", "presence",
     "run_open", "run_records", "run_snapshot", "run_stream", "run_watched",
 ]  # fmt: skip
 
 #: events kept for pages that reconnect after a short absence
 LIVE_LENGTH = 2_000
 ANSWER_SECONDS = 1.0
+#: positions of pointers kept for pages that read them a moment later
+CURSORS = 50
 
 
 @cache
@@ -44,3 +46,8 @@ def live_stream(workspace: int) -> str:
 def presence(topology: int) -> str:
     """Return the key of the hash of users who have the topology open: user id to JSON."""
     return f"millrace:presence:{topology}"
+
+
+def cursor_stream(topology: int) -> str:
+    """Return the key of the stream with positions of pointers, apart from events that last."""
+    return f"millrace:cursors:{topology}"

@@ -131,6 +131,8 @@ def _value(
         return rates.get(Figure.NODE_DROPPED)
     if condition == Condition.DEAD_LETTERS:
         return rates.get(Figure.NODE_DEAD_LETTERS)
+    if condition == Condition.REJECTED:
+        return rates.get(Figure.NODE_WARNED)
     return max(0.0, now.timestamp() - (seen.records_at or seen.began_at) / 1000)
 
 
@@ -144,7 +146,7 @@ def _last_figures(deployment: Deployment) -> tuple[Figures, dict[str, float]] | 
     rates: dict[str, float] = {}
     if len(found) == 2 and found[0].at > found[1].at:
         before = unpack(found[1].data) if found[1].run == found[0].run else {}
-        for figure in (Figure.NODE_DROPPED, Figure.NODE_DEAD_LETTERS):
+        for figure in (Figure.NODE_DROPPED, Figure.NODE_DEAD_LETTERS, Figure.NODE_WARNED):
             more = sum(last.get(figure, {}).values()) - sum(before.get(figure, {}).values())
             rates[figure] = max(0.0, more) * 1000 / (found[0].at - found[1].at)
     return last, rates

@@ -9,6 +9,7 @@ class Figure(models.TextChoices):
     NODE_IN = "node_in", "Records that entered the node, per second"
     NODE_OUT = "node_out", "Records that the node forwarded, per second"
     NODE_DROPPED = "node_dropped", "Records that the node dropped, per second"
+    NODE_WARNED = "node_warned", "Records that the node rejects with a warning, per second"
     NODE_DEAD_LETTERS = "node_dead_letters", "Dead letters of the node, per second"
     DROPPED_BY_REASON = "dropped_by_reason", "Dropped records per second, by reason"
     TASK_RECORDS = "task_records", "Records that the task processed, per second"
@@ -71,6 +72,7 @@ class Condition(models.TextChoices):
     )
     DROPPED = "dropped", "Dropped records per second, of all nodes together"
     DEAD_LETTERS = "dead_letters", "Dead letters per second, of all nodes together"
+    REJECTED = "rejected", "Records per second that rules with “Warn” reject, of all nodes together"
     BATCH_DURATION = "batch_duration", "Duration of micro-batches in seconds"
     SILENCE = "silence", "Seconds without a record"
 

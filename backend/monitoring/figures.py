@@ -43,6 +43,7 @@ KINDS: Mapping[Figure, Kind] = {
     Figure.NODE_IN: Kind("node", Unit.PER_SECOND, counter=True),
     Figure.NODE_OUT: Kind("node", Unit.PER_SECOND, counter=True),
     Figure.NODE_DROPPED: Kind("node", Unit.PER_SECOND, counter=True),
+    Figure.NODE_WARNED: Kind("node", Unit.PER_SECOND, counter=True),
     Figure.NODE_DEAD_LETTERS: Kind("node", Unit.PER_SECOND, counter=True),
     Figure.DROPPED_BY_REASON: Kind("reason", Unit.PER_SECOND, counter=True),
     Figure.TASK_RECORDS: Kind("task", Unit.PER_SECOND, counter=True),
@@ -85,6 +86,7 @@ def of_report(report: ProgressEvent, ends: Ends) -> tuple[Figures, Ends]:
         note(Figure.NODE_IN, name, node.get("in"))
         note(Figure.NODE_OUT, name, node.get("out"))
         note(Figure.NODE_DEAD_LETTERS, name, node.get("dead_letters"))
+        note(Figure.NODE_WARNED, name, (node.get("misses") or {}).get("warned"))
         dropped = node.get("dropped") or {}
         note(Figure.NODE_DROPPED, name, sum(dropped.values()))
         for reason, count in dropped.items():

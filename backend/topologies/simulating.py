@@ -73,7 +73,7 @@ class Simulation:
     """A run of a document on input lines.
 
     `steps`: maximum number of steps in the result. `expected`: results that those of the run are
-    compared with. `breakpoints`: lines, by node, at which Python processors stop. `partitions`:
+    compared with. `breakpoints`: lines, by place, at which Python code stops. `partitions`:
     number of partitions by topic, in place of the document's. `plain` (`each` or `all`): plain
     Spark runs the lines too, in such micro-batches. `begins`: states of tasks from the runtime's
     `read_task_states`; without them stores are empty. `run`: a name chosen by the user, by which

@@ -89,6 +89,9 @@ TraceStep = TypedDict(
         "level": Annotated[str, "Of a printed line: info or warning."],
         "message": str,
         "line": Annotated[int, "Of a stop at a breakpoint."],
+        "code": Annotated[
+            str, "The setting that has this line, such as settings.modules.prices; else the node."
+        ],
         "function": str,
         "locals": list[Local],
         "more_locals": Annotated[bool, "Whether there are more local variables than are listed."],

@@ -232,6 +232,12 @@ trait TaskContext {
 
   /** Writes a line to the log of the deployment, attributed to the node. */
   def log(node: Node, message: String): Unit
+
+  /** Notes a line about the current record in a trace; a warning goes to the log of the deployment as well. */
+  def noted(node: Node, level: String, message: String): Unit
+
+  /** A rule rejects the record: its source record becomes a dead letter (`letter`), or the task stops at it. */
+  def rejected(node: Node, e: Exception, timestamp: Long, letter: Boolean): Unit
 }
 
 /**

@@ -140,6 +140,12 @@ def dropping(count: int, letters: int = 0) -> dict[str, Any]:
     return {"nodes": {"words": node}}
 
 
+def warning(count: int) -> dict[str, Any]:
+    """Report records that rules reject: only those with a warning are an alert's."""
+    misses = {"warned": count, "rejected": 10 * count, "no_match": 10 * count}
+    return {"nodes": {"words": {**dropping(0)["nodes"]["words"], "misses": misses}}}
+
+
 def slow(p99: int | None) -> dict[str, Any]:
     """Report a p99 latency since the record's timestamp; since arrival it is a tenth of that."""
     node = {"in": 5, "out": 5, "dropped": {}, "dead_letters": 0, "latency": latency(5, p99)}
@@ -153,6 +159,7 @@ def slow(p99: int | None) -> dict[str, Any]:
         (Condition.LAG_TIME, 15, lagging(0), lagging(20)),
         (Condition.DROPPED, 5, dropping(40), dropping(200)),
         (Condition.DEAD_LETTERS, 5, dropping(0, 40), dropping(0, 200)),
+        (Condition.REJECTED, 5, warning(40), warning(200)),
         (Condition.LATENCY, 2, slow(2_000), slow(2_001)),
         (Condition.ARRIVAL_LATENCY, 2, slow(20_000), slow(20_010)),
         (Condition.BATCH_DURATION, 2, {"duration_ms": 2_000}, {"duration_ms": 2_001}),
@@ -166,8 +173,8 @@ def test_each_figure_fires_above_its_threshold_and_not_at_it(
     loud: dict[str, Any],
 ) -> None:
     rule_for(deployment, condition, threshold=threshold)
-    rates = condition in {Condition.DROPPED, Condition.DEAD_LETTERS}
-    start = dropping(0) if rates else calm
+    rates = condition in {Condition.DROPPED, Condition.DEAD_LETTERS, Condition.REJECTED}
+    start = {**dropping(0), **warning(0)} if rates else calm
     for seconds, more in ((0, start), (10, calm)):
         tell(deployment, seconds, **more)
     assert states() == []

@@ -103,6 +103,8 @@ class Page:
             state["runtime"] = data
         elif event == "presence":
             state["presence"] = data["users"]
+        elif event == "cursor":
+            state["cursors"] = [*state.get("cursors", ()), data]
 
     def relist(self, deployment: int, now: list[Any]) -> None:
         """Replace a deployment in the lists."""
@@ -388,6 +390,17 @@ async def test_people_see_who_else_is_there_and_which_node_they_edit(
         )
         assert printed.status_code == 204
         await page.until(lambda state: state["presence"][0]["node"] == "a")
+        address = f"/api/topologies/{driver.topology.pk}/cursor"
+        # Of positions in quick succession, the first is shown; that the pointer left always is.
+        for at in ([10, -20], [11, -20], None):
+            moved = await client.put(address, {"at": at}, content_type="application/json")
+            assert moved.status_code == 204
+        await page.until(lambda state: len(state.get("cursors", ())) == 2)
+        shown = [{"user": people.editor.pk, "at": at} for at in ([10, -20], None)]
+        assert page.state["cursors"] == shown
+        for wrong in ([1], [1, 2, 3], [1, "x"], [1, 10**9], 5):
+            refused = await client.put(address, {"at": wrong}, content_type="application/json")
+            assert refused.status_code == 400
         other.reader.cancel()
         await page.until(lambda state: [u["display_name"] for u in state["presence"]] == ["Viewer"])
 

@@ -132,7 +132,7 @@ def test_an_expression_has_a_value_or_an_error_for_each_sample(
         assert found.status_code == status, found.content
         return found.json()
 
-    records = [
+    records: list[dict[str, Any]] = [
         {"key": "a", "value": {"n": 4, "at": 1_000}, "timestamp": 7, "topic": "orders"},
         {"key": None, "value": {"n": 0}},
         {"key": "c", "value": "no struct"},

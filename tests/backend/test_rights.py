@@ -96,6 +96,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "test_create": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "test_replace": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "presence_update": {"node": "a"},
+    "cursor_update": {"at": [1, 2]},
     "record_search": {"value_format": "string"},
     "record_read": {"value_format": "string"},
     "record_produce": {"value": {"format": "string", "text": "a"}},

@@ -45,8 +45,8 @@ class Designer:
         edges = self.page.locator(".react-flow__edge")
         before = edges.count()
         # The single port of a store connects upwards to the node that uses it.
-        start = _middle(self._port(source, "out", "store" if side == "store" else "output"))
-        end = _middle(self._port(target, port, side))
+        start = middle(self._port(source, "out", "store" if side == "store" else "output"))
+        end = middle(self._port(target, port, side))
         mouse = self.page.mouse
         mouse.move(*start)
         mouse.down()
@@ -120,6 +120,16 @@ class Designer:
         if tab.get_attribute("aria-selected") != "true":
             tab.click()
 
+    def add_inputs(self, way: str) -> None:
+        """Choose from the menu *Add* of the inputs of the simulation."""
+        self.page.get_by_test_id("add-inputs").click()
+        self.page.get_by_role("menuitem", name=way).click()
+
+    def option(self, name: str) -> None:
+        """Choose from the options of the simulation."""
+        self.page.get_by_test_id("simulation-options").click()
+        self.page.locator("[role^=menuitem]", has_text=name).click()
+
     def save(self, message: str) -> None:
         """Save a version with a message."""
         self.page.get_by_test_id("save").click()
@@ -154,7 +164,8 @@ class Designer:
         return int(shown.inner_text().split("process")[1].split()[0])
 
 
-def _middle(port: Locator) -> tuple[float, float]:
-    box = port.bounding_box()
-    assert box is not None, "the port is not in view"
+def middle(element: Locator) -> tuple[float, float]:
+    """Return the middle of an element in the window."""
+    box = element.bounding_box()
+    assert box is not None, "the element is not in view"
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -19,6 +19,7 @@ from playwright.sync_api import (
 )
 
 from tests.e2e.designer import Designer
+from tests.e2e.designer import middle as middle_of
 from tests.e2e.system import System
 from tests.e2e.test_word_count_journey import new_topology
 
@@ -66,10 +67,11 @@ def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> N
     expect(page.get_by_role("textbox", name="Label")).to_be_focused()
     keyboard.press("ControlOrMeta+A")
     keyboard.type("Shouted")
-    keyboard.press("Enter")
+    keyboard.press("Escape")
+    # Escape goes back from the form to its node.
+    expect(page.locator(".react-flow__node.selected")).to_be_focused()
     expect(page.locator(".react-flow__node.selected")).to_contain_text("Shouted")
 
-    keyboard.press("Escape")
     keyboard.press("ControlOrMeta+z")
     expect(page.locator(".react-flow__node", has_text="Shouted")).to_have_count(0)
     keyboard.press("ControlOrMeta+Shift+z")
@@ -87,7 +89,7 @@ def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> N
 def test_what_somebody_else_edits_is_marked_on_the_node(
     page: Page, system: System, browser: Browser
 ) -> None:
-    """Two people on one topology see each other, and the node that each one edits."""
+    """Two people on one topology see each other, the node that each one edits, and pointers."""
     mine = new_topology(page, "Together")
     node = mine.drag("filter", 300, 300)
     mine.save("A filter")
@@ -105,6 +107,21 @@ def test_what_somebody_else_edits_is_marked_on_the_node(
     mark = page.locator(f'[data-person-node="{node}"]')
     expect(mark).to_be_visible()
     expect(mark).to_contain_text("GH")
+    # The pointer is at the same place of the drawing in both windows.
+    x, y = middle_of(other.locator(f'.react-flow__node[data-id="{node}"]'))
+    other.mouse.move(x - 5, y)
+    other.mouse.move(x, y)
+    pointer = page.locator(".person-cursor")
+    expect(pointer).to_have_text("Grace Hopper")
+    page.wait_for_function(
+        """([x, y]) => {
+            const { left, top } = document.querySelector(".person-cursor").getBoundingClientRect();
+            return Math.abs(left - x) < 6 && Math.abs(top - y) < 6;
+        }""",
+        arg=[*middle_of(page.locator(f'.react-flow__node[data-id="{node}"]'))],
+    )
+    other.mouse.move(5, 5)
+    expect(pointer).to_have_count(0)
     them.page.keyboard.press("Escape")
     them.page.keyboard.press("Escape")
     expect(mark).to_have_count(0)

@@ -48,7 +48,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     panel = page.get_by_test_id("simulate")
     # The template's own records are replaced.
     expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(9)
-    panel.get_by_role("button", name="Paste…").click()
+    designer.add_inputs("Paste…")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox").fill("\n".join(ORDERS))
     dialog.get_by_role("button", name="Replace the records").click()
@@ -148,7 +148,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(panel.locator("[data-test]")).to_have_count(4)
 
     # With a longer grace, the record is admitted without a manual run.
-    panel.get_by_role("switch", name="Run again on every change").click()
+    designer.option("Run again on every change")
     designer.select("total")
     grace = page.get_by_role("combobox", name="Grace")
     grace.fill("1 hour")
@@ -177,7 +177,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(inputs).to_have_count(4)
 
     # What is cleared comes back with Ctrl+Z, which does not undo the edit of the topology.
-    panel.get_by_role("button", name="Clear", exact=True).click()
+    designer.option("Clear")
     expect(page.get_by_test_id("inputs-removed")).to_contain_text("4 rows were removed.")
     page.keyboard.press("Control+z")
     expect(inputs).to_have_count(4)
@@ -249,7 +249,7 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
 
     designer.open_panel("Simulate")
     panel = page.get_by_test_id("simulate")
-    panel.get_by_role("button", name="Paste…").click()
+    designer.add_inputs("Paste…")
     dialog = page.get_by_role("dialog")
     records = [
         {"topic": "texts", "key": key, "value": "x", "timestamp": n} for n, key in enumerate("aba")
@@ -307,7 +307,7 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
 
 def paste(page: Page, records: list[dict[str, Any]]) -> None:
     """Paste records as JSON lines into the inputs of the open topology."""
-    page.get_by_test_id("simulate").get_by_role("button", name="Paste…").click()
+    Designer(page).add_inputs("Paste…")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox").fill("\n".join(map(json.dumps, records)), timeout=PATIENCE)
     dialog.get_by_role("button", name="Add records").click()

@@ -44,7 +44,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
 
     # Generated records may have unreadable values, which the server makes.
     panel.get_by_role("radio", name="Inputs").click()
-    panel.get_by_role("button", name="Generate…").click()
+    designer.add_inputs("Generate…")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Records", exact=True).fill("5")
     dialog.get_by_role("textbox", name="Malformed values (%)").fill("100")
@@ -54,7 +54,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     expect(page.get_by_label("Value of record 5")).to_have_value(re.compile("^base64:"))
 
     # Records of the topic; one masked field never leaves the server.
-    panel.get_by_role("button", name="Sample…").click()
+    designer.add_inputs("Sample…")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox", name="Records", exact=True).fill("3")
     dialog.get_by_role("combobox", name="Mask of value.page").click()

@@ -34,6 +34,18 @@ class LiveSnapshotSerializer(serializers.Serializer[Any]):
     presence = PresentUserSerializer(many=True)
 
 
+class CursorSerializer(serializers.Serializer[Any]):
+    """The position of the pointer in the drawing, in its units; null if it left the canvas."""
+
+    at = serializers.ListField(
+        child=serializers.IntegerField(min_value=-1_000_000, max_value=1_000_000),
+        min_length=2,
+        max_length=2,
+        allow_null=True,
+        help_text="The distances from the left and from the top.",
+    )
+
+
 class EditedNodeSerializer(serializers.Serializer[Any]):
     """The node being edited, or null."""
 

@@ -19,6 +19,7 @@ from topologies.api.views import topology_of
 
 from live import actions
 from live.api.serializers import (
+    CursorSerializer,
     EditedNodeSerializer,
     LiveSnapshotSerializer,
     ShownDeploymentSerializer,
@@ -67,7 +68,8 @@ class LiveView(ApiView):
         description=(
             "First `event: snapshot`, then `deployment.changed`, `deployment.deleted`, "
             "`topology.changed`, `topology.deleted`, `version.created`, `draft.changed` (of "
-            "others), `runtime.progress`, `runtime.log` and `presence`. A further `snapshot` "
+            "others), `runtime.progress`, `runtime.log`, `presence` and `cursor` (the place of "
+            "the pointer of another `user`, null once it left). A further `snapshot` "
             "replaces everything sent before: events were lost, or the driver's last report "
             "became stale."
         ),
@@ -125,4 +127,16 @@ class EditedNodeView(ApiView):
         row = topology_of(self.person, topology)
         given = valid(EditedNodeSerializer, request.data)
         actions.edit_node(self.person, row, given["node"])
+        return Response(status=204)
+
+
+class CursorView(ApiView):
+    """Where the reader's pointer is on the canvas."""
+
+    @extend_schema(request=CursorSerializer, responses={204: None}, operation_id="cursor_update")
+    def put(self, request: Request, topology: int) -> Response:
+        """Show others where the pointer is, at most five times a second; nothing is stored."""
+        row = topology_of(self.person, topology)
+        given = valid(CursorSerializer, request.data)["at"]
+        actions.move_cursor(self.person, row, None if given is None else (given[0], given[1]))
         return Response(status=204)

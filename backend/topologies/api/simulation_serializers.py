@@ -94,15 +94,16 @@ class ExpectedSerializer(serializers.Serializer[Any]):
 
 
 class BreakpointsField(serializers.DictField):
-    """Lines with breakpoints, by node."""
+    """Lines with breakpoints, by place."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(
             child=serializers.ListField(
                 child=serializers.IntegerField(min_value=1), max_length=MOST_BREAKPOINTS
             ),
-            help_text="Line numbers, starting at 1, in the code of Python processors, by node. The "
-            "steps of the response show each stop.",
+            help_text="Line numbers, starting at 1, in Python code: of processors by node, of "
+            "handlers and modules by setting (`settings.processing_function`, "
+            "`settings.modules.prices.discount`). The steps of the response show each stop.",
             **more,
         )
 

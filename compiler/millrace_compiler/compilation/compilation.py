@@ -256,6 +256,7 @@ def compile_document(
     physical = lower_graph(graph, inferred, settings)
     plan = make_plan(graph, physical, report)
     _check_results(graph, plan, report)
+    _check_self_joins(graph, plan, report)
     written = None
     if dialect == "plain" and not report.failed:
         written = emit_plain(graph, inferred, settings, report, analyzer)
@@ -299,6 +300,14 @@ def _check_results(graph: Graph, plan: Plan, report: Diagnostics) -> None:
     )
     if graph.operators and not (report.failed or effects or queried):
         report.add("no_results")
+
+
+def _check_self_joins(graph: Graph, plan: Plan, report: Diagnostics) -> None:
+    """Warns of left and outer joins that the optimization made inner ones."""
+    for step in plan.physical.steps.values():
+        type_ = graph.operators[step.node].values.get("type") if step.op == "join_self" else None
+        if type_ in {"left", "outer"}:
+            report.add("self_join_inner", step.node, "type", type=str(type_))
 
 
 def _unread(graph: Graph, report: Diagnostics) -> set[str]:

@@ -142,7 +142,8 @@ def read_settings(document: Document, report: Diagnostics) -> dict[str, object]:
                 guess=guess(name, SETTINGS),
             )
     handlers = {found.get("deserialization_handler"), found.get("processing_handler")}
-    if handlers & _LETTERS and found.get("dead_letter_topic") is None:
+    rules = {str(node.params.get("rejected")) for node in document.nodes}
+    if (handlers | rules) & _LETTERS and found.get("dead_letter_topic") is None:
         report.add("dead_letter_topic", None, "dead_letter_topic")
     for kind in HANDLED:
         name = f"{kind}_function"

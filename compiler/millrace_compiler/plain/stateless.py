@@ -33,6 +33,16 @@ def _then(program: Program, node: Operator, *calls: Call) -> Made:
 
 def filter_(program: Program, node: Filter) -> Made:
     """``filter`` and ``filter_not``; in a table, a rejected row becomes a delete."""
+    if node.rejected in ("dead_letter", "stop"):
+        raise program.refuse(
+            "plain_kind", node, "rejected",
+            reason="a query cannot send single records elsewhere, or stop at one",
+            instead="drop, count or warn",
+        )  # fmt: skip
+    if node.is_rule:
+        program.differs("plain_rejected", node)
+    if node.forwards_rejected:
+        return {"out": replace(program.input(node), port=program.port(node))}
     predicate = node.kept()
     if program.port(node).role == "stream":
         return _then(program, node, call("where", predicate))

@@ -229,6 +229,14 @@ class _Calls:
         stores[id_, f"{id_}-outer-store"] = f"KSTREAM-OUTERSHARED-{this[-10:]}-store"
         self.streams[id_, "out"] = self.number("KSTREAM-MERGE-")
 
+    def filter(self, operator: Operator, inputs: Inputs) -> None:
+        # A rule takes no number: adding or removing it keeps the names of the nodes after it.
+        if getattr(operator, "is_rule", False):
+            (_, before), *_ = inputs["in"]
+            self.streams[operator.id, "out"] = self.streams.get(before, operator.id)
+        else:
+            self.streams[operator.id, "out"] = self.number("KSTREAM-FILTER-")
+
     def stream_table(self, operator: Operator, inputs: Inputs) -> None:
         self.for_join(inputs, "left", operator.id)
         kind = "LEFTJOIN" if operator.values["type"] == "left" else "JOIN"
@@ -272,8 +280,8 @@ _CALLS: Mapping[str, Callable[[_Calls, Operator, Inputs], None]] = {
     "source.table": _Calls.table,
     "source.global_table": _Calls.table,
     "source.global_store": _Calls.pair,
-    "filter": _one("KSTREAM-FILTER-"),
-    "filter_not": _one("KSTREAM-FILTER-"),
+    "filter": _Calls.filter,
+    "filter_not": _Calls.filter,
     "map": _one("KSTREAM-MAP-"),
     "map_values": _one("KSTREAM-MAPVALUES-"),
     "select_key": _one("KSTREAM-KEY-SELECT-"),

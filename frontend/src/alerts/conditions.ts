@@ -27,6 +27,7 @@ export const CONDITIONS: readonly {
   { id: "arrival_latency", title: phrase("Latency from its arrival (p99)"), unit: phrase("s") },
   { id: "dropped", title: phrase("Dropped records"), unit: phrase("records/s") },
   { id: "dead_letters", title: phrase("Dead letters"), unit: phrase("records/s") },
+  { id: "rejected", title: phrase("Rejected with a warning"), unit: phrase("records/s") },
   { id: "batch_duration", title: phrase("Duration of batches"), unit: phrase("s") },
   { id: "silence", title: phrase("Time without a record"), unit: phrase("s") },
 ];

@@ -11,6 +11,12 @@ import type {
   VersionSummary,
 } from "./types";
 
+/** Where a person's pointer is in the drawing; null if it left. */
+export interface Cursor {
+  readonly user: number;
+  readonly at: readonly [x: number, y: number] | null;
+}
+
 export type LiveEvent =
   | { type: "snapshot"; data: LiveSnapshot }
   | { type: "deployment.changed"; data: Deployment }
@@ -23,7 +29,8 @@ export type LiveEvent =
   | { type: "version.approved"; data: { number: number } }
   | { type: "comments.changed"; data: { topology: number } }
   | { type: "draft.changed"; data: { user?: string } }
-  | { type: "presence"; data: { users: PresentUser[] } };
+  | { type: "presence"; data: { users: PresentUser[] } }
+  | { type: "cursor"; data: Cursor };
 
 const EVENT_TYPES: readonly LiveEvent["type"][] = [
   "snapshot",
@@ -38,6 +45,7 @@ const EVENT_TYPES: readonly LiveEvent["type"][] = [
   "comments.changed",
   "draft.changed",
   "presence",
+  "cursor",
 ];
 
 export type Connection = "connecting" | "open" | "lost";

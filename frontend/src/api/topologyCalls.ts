@@ -117,6 +117,12 @@ export const putDraft = (
 export const sendPresence = (topology: number, node: string | null) =>
   api.PUT("/api/topologies/{topology}/presence", { ...topologyAt(topology), body: { node } });
 
+export const sendCursor = (topology: number, at: readonly [number, number] | null) =>
+  api.PUT("/api/topologies/{topology}/cursor", {
+    ...topologyAt(topology),
+    body: { at: at === null ? null : [...at] },
+  });
+
 export const listVersions = async (topology: number): Promise<readonly VersionSummary[]> => {
   const page = await answer(
     api.GET("/api/topologies/{topology}/versions", {

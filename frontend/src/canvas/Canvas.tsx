@@ -23,6 +23,7 @@ import {
 } from "react";
 import { useDialogs } from "../commands/dialogs";
 import type { AddRequest } from "../designer/canvasApi";
+import { usePresence } from "../designer/presence";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import type { Position } from "../graph/document";
@@ -36,7 +37,6 @@ import { EmptyCanvas, LayerSwitch, Tools } from "./Floating";
 import { chosenOf, type FlowEdge, type FlowNode, isOperator } from "./flow";
 import { MARK_NODES } from "./markNodes";
 import { OperatorNode } from "./OperatorNode";
-import { PeopleOnNodes } from "./People";
 import { PlanAreas } from "./PlanAreas";
 import { RecordEdge } from "./RecordEdge";
 import { StoreNode } from "./StoreNode";
@@ -47,6 +47,7 @@ import { useFlow } from "./useFlow";
 import { useGlide } from "./useGlide";
 import { useWiring } from "./useWiring";
 
+const People = later(async () => (await import("./People")).People);
 const FindBar = later(async () => (await import("./FindBar")).FindBar);
 
 const NODE_TYPES = { operator: OperatorNode, store: StoreNode, ...MARK_NODES };
@@ -178,6 +179,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   const { dropped, moved } = useDropping(flow);
   const motion = useMotion(box);
 
+  const shared = usePresence((state) => state.people.length > 0);
   const settled = useRef(false);
   const onSelectionChange = useCallback((chosen: { nodes: FlowNode[]; edges: FlowEdge[] }) => {
     // A remounted canvas reports an empty selection before its first nodes are measured.
@@ -301,7 +303,11 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
         <LayerSwitch />
         <Tools />
         <ConnectionHint />
-        <PeopleOnNodes />
+        {shared ? (
+          <Suspense>
+            <People />
+          </Suspense>
+        ) : null}
         <EmptyCanvas />
       </ReactFlow>
       {finding ? (

@@ -1,13 +1,15 @@
-import { ActionIcon, Button } from "@mantine/core";
+import { ActionIcon, Button, Popover } from "@mantine/core";
 import IconUndo from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
 import IconRedo from "@tabler/icons-react/dist/esm/icons/IconArrowForwardUp.mjs";
 import IconArrange from "@tabler/icons-react/dist/esm/icons/IconBinaryTree2.mjs";
+import IconLegend from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
 import IconMap from "@tabler/icons-react/dist/esm/icons/IconMap2.mjs";
 import IconFit from "@tabler/icons-react/dist/esm/icons/IconMaximize.mjs";
 import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconTypes from "@tabler/icons-react/dist/esm/icons/IconTag.mjs";
 import { MiniMap, Panel, useStore } from "@xyflow/react";
+import { Suspense, useState } from "react";
 import { addKind } from "../commands/addNode";
 import { canRun, commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
@@ -19,8 +21,11 @@ import { useView } from "../designer/view";
 import { Chip, Empty, Segments, Tip } from "../ui";
 import { span } from "../ui/format";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { type FlowNode, isOperator } from "./flow";
 import { HeatSwitch } from "./Heat";
+
+const Legend = later(async () => (await import("./Legend")).Legend);
 
 /** Stale figures show their age only above this, in milliseconds: younger ones only lack a worker's heartbeats. */
 const FRESH_MS = 4_000;
@@ -105,6 +110,33 @@ function ZoomLevel() {
   );
 }
 
+/** What shapes, marks and colors mean. */
+function LegendButton() {
+  const [opened, setOpened] = useState(false);
+  return (
+    <Popover opened={opened} onChange={setOpened} position="top-start" width={420} shadow="sm">
+      <Popover.Target>
+        <ActionIcon
+          aria-label={t("Legend")}
+          title={t("Legend")}
+          aria-expanded={opened}
+          data-active={opened || undefined}
+          size={26}
+          onClick={() => setOpened(!opened)}
+          data-testid="legend-button"
+        >
+          <IconLegend size={15} stroke={1.5} />
+        </ActionIcon>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Suspense>
+          <Legend />
+        </Suspense>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
 function miniColor(node: FlowNode): string {
   const { catalog } = useDesigner.getState();
   if (node.type === "frame") return "var(--m-line)";
@@ -160,6 +192,7 @@ export function Tools() {
         <Tool command="toggle-minimap" title={t("Minimap")} active={minimap}>
           <IconMap size={15} stroke={1.5} />
         </Tool>
+        <LegendButton />
       </Panel>
       {minimap && many && roomy ? (
         <MiniMap<FlowNode>

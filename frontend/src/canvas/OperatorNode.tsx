@@ -17,7 +17,8 @@ import { KindIcon } from "../ui/KindIcon";
 import { CommentBadge } from "./CommentBadge";
 import type { OperatorFlowNode } from "./flow";
 import { Ports } from "./Ports";
-import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
+import { RuntimeFooter } from "./RuntimeFooter";
+import { TaskBars } from "./TaskBars";
 
 /** How the node runs and in how many tasks; null unless the plan is shown. */
 function planned(state: DesignerState, node: string): string | null {
@@ -183,7 +184,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
         <div className="node-title">
           <KindIcon name={kind?.icon} size={15} className="node-icon" />
           <span className="node-label">{labelOf(node)}</span>
-          {runtime ? <TaskDots node={id} /> : null}
+          {runtime ? <TaskBars node={id} /> : null}
         </div>
         <div
           className="node-sentence"

@@ -1,3 +1,4 @@
+import "./people.css";
 import { useStore, ViewportPortal } from "@xyflow/react";
 import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
 import { foldedOf, useDesigner } from "../designer/store";
@@ -51,13 +52,42 @@ function Mark({ people }: { people: readonly Person[] }) {
   );
 }
 
-/** The nodes that others edit, drawn over the nodes so that they do not render again. */
-export function PeopleOnNodes() {
+/** The pointers of others, with their names, of the same size at each zoom. */
+function Pointers({ people }: { people: readonly Person[] }) {
+  const cursors = usePresence((state) => state.cursors);
+  const scale = useStore((state) => 1 / state.transform[2]);
+  return people.map(({ id, name }) => {
+    const place = cursors[id];
+    if (place === undefined) return null;
+    const [x, y] = place;
+    return (
+      <div
+        key={id}
+        className="person-cursor"
+        data-person={id}
+        style={{
+          transform: `translate(${x}px, ${y}px) scale(${scale})`,
+          ...{ "--person": colorOf(id) },
+        }}
+        role="img"
+        aria-label={t("The pointer of {name}", { name })}
+      >
+        <svg width="16" height="18" viewBox="0 0 16 18" aria-hidden="true">
+          <path d="M1 1 14.5 9.5 8.2 10.6 5 16.6Z" />
+        </svg>
+        <span>{name}</span>
+      </div>
+    );
+  });
+}
+
+/** The nodes that others edit and their pointers, drawn over the nodes so that they do not render again. */
+export function People() {
   const people = usePresence((state) => state.people);
   const nodes = [...new Set(people.map((person) => person.node))].filter((node) => node !== null);
-  if (nodes.length === 0) return null;
   return (
     <ViewportPortal>
+      <Pointers people={people} />
       {nodes.map((node) => (
         <Mark key={node} people={people.filter((person) => person.node === node)} />
       ))}

@@ -1,11 +1,10 @@
 import { useEffect, useRef } from "react";
 import { trendOf } from "../designer/backlog";
-import { missText, reasonText } from "../designer/reasons";
+import { isRejected, missText, reasonText } from "../designer/reasons";
 import {
   type HistoryPoint,
   type NodeFigures,
   subscribeNode,
-  TASK_STATES,
   useRuntime,
 } from "../designer/runtime";
 import { count, exact, rate, span } from "../ui/format";
@@ -35,13 +34,18 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   };
 }
 
-/** Records for which an inner join found nothing on the other side: expected, so without a color. */
+/**
+ * Records for which an inner join found nothing on the other side, which is expected, and records that a rule rejects
+ * and forwards.
+ */
 function misses(figures: NodeFigures): { text: string; title: string } | null {
   const found = Object.entries(figures.misses).filter(([, n]) => n > 0);
   if (found.length === 0) return null;
   const all = found.reduce((sum, [, n]) => sum + n, 0);
   return {
-    text: t("{n} unmatched", { n: count(all) }),
+    text: found.every(([reason]) => isRejected(reason))
+      ? t("{n} rejected", { n: count(all) })
+      : t("{n} unmatched", { n: count(all) }),
     title: found.map(([reason, n]) => `${missText(reason)}: ${exact(n)}`).join("\n"),
   };
 }
@@ -98,62 +102,6 @@ function right(
     return { text: `→ ${rate(figures.outRate)}`, title: t("Records out per second"), tone: "" };
   }
   return { text: "", title: "", tone: "" };
-}
-
-const MAX_DOTS = 8;
-
-function drawDots(element: HTMLElement, figures: NodeFigures | null) {
-  const tasks = figures?.tasks ?? [];
-  const sign = tasks.map((task) => `${task.task}${task.state}`).join();
-  if (element.dataset.sign === sign) return;
-  element.dataset.sign = sign;
-  const dots = tasks.slice(0, MAX_DOTS).map((task) => {
-    const dot = document.createElement("i");
-    dot.dataset.state = task.state;
-    dot.dataset.task = task.task;
-    dot.title = `${t("Task")} ${task.task}: ${t(TASK_STATES[task.state])}`;
-    return dot;
-  });
-  element.replaceChildren(...dots);
-  if (tasks.length > MAX_DOTS) element.append(`+${tasks.length - MAX_DOTS}`);
-  if (tasks.length > 0) {
-    element.setAttribute(
-      "aria-label",
-      t("{n} {n, plural, one {task} other {tasks}}", { n: tasks.length }),
-    );
-  }
-}
-
-/** One dot per task in the color of its state, written directly into the DOM so that React does not render. */
-export function TaskDots({ node }: { node: string }) {
-  const box = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const stop = subscribeNode(node, (figures) => drawDots(element, figures));
-    const stopHover = useRuntime.subscribe((state, before) => {
-      if (state.hoveredTask === before.hoveredTask) return;
-      for (const dot of element.querySelectorAll<HTMLElement>("i")) {
-        dot.toggleAttribute("data-lit", dot.dataset.task === state.hoveredTask);
-      }
-    });
-    return () => {
-      stop();
-      stopHover();
-    };
-  }, [node]);
-  return (
-    <span
-      className="task-dots"
-      ref={box}
-      role="img"
-      onPointerOver={(event) => {
-        const task = (event.target as HTMLElement).dataset.task;
-        if (task !== undefined) useRuntime.getState().setHoveredTask(task);
-      }}
-      onPointerLeave={() => useRuntime.getState().setHoveredTask(null)}
-    />
-  );
 }
 
 /** The strip below a node with its live figures. */

@@ -1,6 +1,7 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { memo, useEffect, useRef } from "react";
 import { subscribeNode } from "../designer/runtime";
+import { keptText } from "../designer/sentences";
 import { useDesigner } from "../designer/store";
 import { labelOf, paramsOf } from "../graph/document";
 import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
@@ -36,6 +37,10 @@ export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<Operato
   const { node } = data;
   const runtime = useDesigner((state) => state.layer === "runtime");
   const summary = useSummary(id);
+  const kept = useDesigner((state) => {
+    const sentence = state.result?.summary[id];
+    return sentence === undefined ? undefined : keptText(sentence);
+  });
   const lit = useDesigner((state) => state.hovered === id);
   const trouble = useDesigner((state) => troubleOf(state, id));
   const name = paramsOf(node).name;
@@ -61,7 +66,11 @@ export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<Operato
         <span className="store-name m-cut" title={summary ?? shown}>
           {shown}
         </span>
-        {runtime ? <StoreFigures node={id} /> : null}
+        {runtime ? (
+          <StoreFigures node={id} />
+        ) : kept === undefined ? null : (
+          <span className="store-figures">{kept}</span>
+        )}
       </div>
       <ProblemBadge node={id} />
       <CommentBadge node={id} />

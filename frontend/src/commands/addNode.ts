@@ -2,13 +2,14 @@ import { canvas } from "../designer/canvasApi";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import { type Catalog, portsOf } from "../graph/catalog";
-import { addNode as addTo, connect, insertOnEdge, makeRoom } from "../graph/changes";
+import { addNode as addTo, connect, insertOnEdge, makeRoom, setParam } from "../graph/changes";
 import { firstFit, firstSource, fitsOnEdge, type PortAddress } from "../graph/connect";
 import {
   type DocumentNode,
   edgeId,
   findNode,
   isStoreKind,
+  type Json,
   type Position,
   sourcePort,
   type TopologyDocument,
@@ -32,6 +33,8 @@ export interface AddOptions {
   readonly to?: PortAddress;
   /** The id of the edge into which the node is inserted. */
   readonly edge?: string;
+  /** Parameters that the node begins with. */
+  readonly params?: Readonly<Record<string, Json>>;
 }
 
 /** The node's first unconnected output, else its first output; null if it has none. */
@@ -81,6 +84,9 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
     const added = addTo(before, catalog, kind, place);
     made = added.id;
     let now = added.document;
+    for (const [name, value] of Object.entries(options.params ?? {})) {
+      now = setParam(now, catalog, added.id, name, value);
+    }
     const edge = now.edges.find((candidate) => edgeId(candidate) === options.edge);
     if (edge !== undefined && fitsOnEdge(now, catalog, known, kind, edge)) {
       return makeRoom(insertOnEdge(now, catalog, known, edge, added.id), catalog, added.id);

@@ -1,19 +1,21 @@
 /**
- * Lines at which Python processors stop in a simulation, by node. They are stored in the browser per topology and are
- * not part of the document.
+ * Lines at which Python code stops in a simulation, by place: a node, or a setting with a handler
+ * (`settings.processing_function`) or a module (`settings.modules.prices`). They are stored in the browser per topology
+ * and are not part of the document.
  */
 
 import { create } from "zustand";
-import { paramsOf, type TopologyDocument } from "../graph/document";
+import { type Json, paramsOf, type TopologyDocument } from "../graph/document";
+import { asObject } from "../inspector/widgets/widget";
 import { useDesigner } from "./store";
 
 type Lines = Readonly<Record<string, readonly number[]>>;
 
 interface BreakpointsState {
   readonly lines: Lines;
-  /** The line at which the current step has stopped. */
+  /** The line at which the current step has stopped; `node`: its place. */
   readonly stopped: { readonly node: string; readonly line: number } | null;
-  /** Replaces a node's breakpoints. */
+  /** Replaces the breakpoints of a place. */
   setLines(node: string, lines: readonly number[]): void;
   stopAt(stopped: BreakpointsState["stopped"]): void;
 }
@@ -56,14 +58,43 @@ useDesigner.subscribe((state, before) => {
   useBreakpoints.setState({ lines: load(state.topologyId), stopped: null });
 });
 
-/** The Python code of a node; null if it has none. */
-export function codeOf(document: TopologyDocument, node: string): string | null {
-  const found = document.nodes.find((each) => each.id === node);
+const SETTING = "settings.";
+const MODULE = "modules.";
+const FUNCTION = "_function";
+
+/** The place of a setting's code, by the path of its field. */
+export const placeOfSetting = (path: string) => `${SETTING}${path}`;
+
+/** What a place is called: the name of a module or of a setting; null for a node. */
+export function nameOfSetting(place: string): string | null {
+  if (!place.startsWith(SETTING)) return null;
+  const setting = place.slice(SETTING.length);
+  return setting.startsWith(MODULE) ? setting.slice(MODULE.length) : setting;
+}
+
+/** The code of a module, or of the function of a handler that has one. */
+function codeOfSetting(
+  settings: Readonly<Record<string, Json>>,
+  setting: string,
+): Json | undefined {
+  if (setting.startsWith(MODULE)) return asObject(settings.modules)[setting.slice(MODULE.length)];
+  const handler = `${setting.slice(0, -FUNCTION.length)}_handler`;
+  const used = setting.endsWith(FUNCTION) && settings[handler] === "function";
+  return used ? settings[setting] : undefined;
+}
+
+/** The Python code of a node, a handler or a module; null if it has none. */
+export function codeOf(document: TopologyDocument, place: string): string | null {
+  if (place.startsWith(SETTING)) {
+    const found = codeOfSetting(asObject(document.settings as Json), place.slice(SETTING.length));
+    return typeof found === "string" ? found : null;
+  }
+  const found = document.nodes.find((each) => each.id === place);
   const code = found === undefined ? undefined : paramsOf(found).code;
   return typeof code === "string" ? code : null;
 }
 
-/** The breakpoints in a document's processors, as far as their code is the same as on the canvas. */
+/** The breakpoints in a document's Python, as far as their code is the same as on the canvas. */
 export function breakpointsIn(document: TopologyDocument): Record<string, number[]> {
   const here = useDesigner.getState().document;
   const found = Object.entries(useBreakpoints.getState().lines).filter(([node]) => {

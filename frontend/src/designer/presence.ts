@@ -1,4 +1,4 @@
-/** Other people who have the topology open, and the nodes they edit. The page sets it; the canvas shows it. */
+/** Other people who have the topology open, with their nodes and pointers. The page sets it; the canvas shows it. */
 
 import { create } from "zustand";
 import { same } from "./share";
@@ -10,15 +10,40 @@ export interface Person {
   readonly node: string | null;
 }
 
+/** A position in the drawing. */
+export type Place = readonly [x: number, y: number];
+
 interface Presence {
   readonly people: readonly Person[];
+  /** Where people's pointers are, by the ids of the people. */
+  readonly cursors: Readonly<Record<number, Place>>;
   setPeople(people: readonly Person[]): void;
+  /** Moves a person's pointer, or removes it. */
+  moveCursor(person: number, place: Place | null): void;
 }
+
+/** Milliseconds after which a pointer that does not move is not shown any more. */
+const RESTING_MS = 8_000;
+
+const timers = new Map<number, ReturnType<typeof setTimeout>>();
 
 export const usePresence = create<Presence>()((set, get) => ({
   people: [],
+  cursors: {},
   setPeople: (people) => {
     if (!same(get().people, people)) set({ people });
+  },
+  moveCursor: (person, place) => {
+    clearTimeout(timers.get(person));
+    timers.delete(person);
+    const { [person]: _before, ...others } = get().cursors;
+    set({ cursors: place === null ? others : { ...others, [person]: place } });
+    if (place !== null) {
+      timers.set(
+        person,
+        setTimeout(() => get().moveCursor(person, null), RESTING_MS),
+      );
+    }
   },
 }));
 

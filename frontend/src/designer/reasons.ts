@@ -13,13 +13,19 @@ const REASONS: Readonly<Record<string, Phrase>> = {
   skipped_timestamp: phrase("skipped timestamp"),
   deserialization: phrase("deserialization"),
   processing: phrase("processing"),
+  rejected: phrase("rejected"),
   production: phrase("production"),
 };
 
 const MISSES: Readonly<Record<string, Phrase>> = {
   no_match: phrase("Found nothing to join"),
   no_match_yet: phrase("Found no partner on arrival"),
+  rejected: phrase("Rejected by the rule and forwarded"),
+  warned: phrase("Rejected by the rule with a warning"),
 };
+
+/** Whether a rule rejects these records; otherwise a join finds nothing for them. */
+export const isRejected = (reason: string): boolean => reason === "rejected" || reason === "warned";
 
 /** Why an inner join sent nothing for a record. */
 export function missText(reason: string): string {

@@ -19,8 +19,8 @@ interface SimulatedState {
     readonly nodes: ReadonlySet<string>;
     readonly edges: ReadonlySet<string>;
   } | null;
-  /** The records that passed over an edge, by its id; null without a result. */
-  readonly passed: ((edge: string) => readonly PinnedRecord[]) | null;
+  /** The records that left a port of a node, as far as an edge shows them; null without a result. */
+  readonly passed: ((node: string, port: string) => readonly PinnedRecord[]) | null;
   show(shown: Partial<Omit<SimulatedState, "show">>): void;
 }
 

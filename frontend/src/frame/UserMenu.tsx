@@ -1,6 +1,6 @@
 import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import IconDeviceDesktop from "@tabler/icons-react/dist/esm/icons/IconDeviceDesktop.mjs";
-import IconKeyboard from "@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs";
+import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelpCircle.mjs";
 import IconLanguage from "@tabler/icons-react/dist/esm/icons/IconLanguage.mjs";
 import IconLogout from "@tabler/icons-react/dist/esm/icons/IconLogout.mjs";
 import IconMoon from "@tabler/icons-react/dist/esm/icons/IconMoon.mjs";
@@ -28,13 +28,20 @@ const SCHEMES = [
   { value: "auto", title: phrase("System"), Icon: IconDeviceDesktop },
 ] as const;
 
-/** The user menu: name, theme, language, settings, sign out. */
+/** A way to help: a tour, a reference, a list of shortcuts. */
+export interface HelpItem {
+  readonly id: string;
+  readonly title: string;
+  readonly run: () => void;
+}
+
+/** The user menu: name, settings, help, theme, language, sign out. */
 export function UserMenu({
+  help = [],
   ws,
-  onShortcuts,
 }: {
+  help?: readonly HelpItem[];
   ws?: string | undefined;
-  onShortcuts?: () => void;
 }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { data } = useSession();
@@ -67,7 +74,7 @@ export function UserMenu({
   };
 
   return (
-    <Menu position="bottom-end" width={220} shadow="sm">
+    <Menu position="bottom-end" width={250} shadow="sm">
       <Menu.Target>
         <UnstyledButton data-testid="user-menu">
           <Avatar size={26} radius="xl" color="initials" name={name} />
@@ -92,10 +99,21 @@ export function UserMenu({
             {t("Installation")}
           </Menu.Item>
         ) : null}
-        {onShortcuts === undefined ? null : (
-          <Menu.Item leftSection={<IconKeyboard size={16} stroke={1.5} />} onClick={onShortcuts}>
-            {t("Keyboard shortcuts")}
-          </Menu.Item>
+        {help.length === 0 ? null : (
+          <>
+            <Menu.Divider />
+            <Menu.Label>{t("Help")}</Menu.Label>
+            {help.map(({ id, run, title }) => (
+              <Menu.Item
+                key={id}
+                leftSection={<IconHelp size={16} stroke={1.5} />}
+                onClick={run}
+                data-testid={`help-${id}`}
+              >
+                {title}
+              </Menu.Item>
+            ))}
+          </>
         )}
         <Menu.Divider />
         <Menu.Label>{t("Theme")}</Menu.Label>

@@ -60,28 +60,32 @@ export function RepositorySection(props: { ws: string; admin: boolean; editor: b
 function Unbound(props: { state: RepositoryState; admin: boolean; onBind: () => void }) {
   if (props.state.roots.length === 0) {
     return (
-      <Empty title={t("This installation permits no git repositories")}>
-        {t("Its admin lists folders and URLs in the setting {name}.", {
-          name: "MILLRACE_GIT_ROOTS",
-        })}
-      </Empty>
+      <div className={classes.card}>
+        <Empty title={t("This installation permits no git repositories")}>
+          {t("Its admin lists folders and URLs in the setting {name}.", {
+            name: "MILLRACE_GIT_ROOTS",
+          })}
+        </Empty>
+      </div>
     );
   }
   return (
-    <Empty
-      title={t("No repository yet")}
-      action={
-        props.admin ? (
-          <Button onClick={props.onBind} data-testid="bind">
-            {t("Choose a repository…")}
-          </Button>
-        ) : undefined
-      }
-    >
-      {props.admin
-        ? t("Choose a folder or a URL with a git repository.")
-        : t("An admin of this workspace can choose one.")}
-    </Empty>
+    <div className={classes.card}>
+      <Empty
+        title={t("No repository yet")}
+        action={
+          props.admin ? (
+            <Button onClick={props.onBind} data-testid="bind">
+              {t("Choose a repository…")}
+            </Button>
+          ) : undefined
+        }
+      >
+        {props.admin
+          ? t("Choose a folder or a URL with a git repository.")
+          : t("An admin of this workspace can choose one.")}
+      </Empty>
+    </div>
   );
 }
 

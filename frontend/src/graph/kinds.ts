@@ -35,6 +35,10 @@ const grouping: KindFacts = {
 
 const lookup: KindFacts = { ways: ({ type }) => (type === "left" ? [] : ["no_match"]) };
 
+/** A filter that is a rule drops no record without a reason. */
+const rejecting: NonNullable<KindFacts["ways"]> = ({ rejected = "drop" }) =>
+  rejected === "drop" ? ["filtered"] : [];
+
 const store = (storeClass: string): KindFacts => ({
   storeClass,
   checked: { kind: "store", name: "name" },
@@ -47,8 +51,8 @@ const KINDS: Readonly<Record<string, KindFacts>> = {
       ...(deserialization_handler === "fail" ? [] : (["deserialization"] as const)),
     ],
   },
-  filter: { ways: () => ["filtered"] },
-  filter_not: { ways: () => ["filtered"], dropsMatches: true },
+  filter: { ways: rejecting },
+  filter_not: { ways: rejecting, dropsMatches: true },
   split: { ways: ({ default_port }) => (default_port ? [] : ["no_branch"]) },
   "join.stream_table": lookup,
   "join.stream_global_table": lookup,

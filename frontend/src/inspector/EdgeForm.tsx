@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { addKind } from "../commands/addNode";
 import { commandContext } from "../commands/command";
 import { pinRecords } from "../commands/part";
 import { canvas } from "../designer/canvasApi";
@@ -126,6 +127,16 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
               {t("Insert a node…")}
             </Button>
           )}
+          {type?.role === "stream" ? (
+            <Button
+              data-testid="add-rule"
+              onClick={() =>
+                addKind("filter", { edge: edgeId(edge), params: { rejected: "count" } })
+              }
+            >
+              {t("Add a rule")}
+            </Button>
+          ) : null}
           <Button
             onClick={() =>
               useDesigner

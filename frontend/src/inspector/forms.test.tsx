@@ -8,7 +8,7 @@ import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
 import { setParam, setSetting } from "../graph/changes";
-import { findNode, paramsOf } from "../graph/document";
+import { edgeId, findNode, makeEdge, paramsOf } from "../graph/document";
 import { placeOf } from "../graph/parameters";
 import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
@@ -329,6 +329,33 @@ test("the palette lists every kind once, and a click adds it", async () => {
   await act(async () => filter?.click());
   expect(edit.document().nodes.map((node) => node.kind)).toEqual(["filter"]);
   expect(complaints).toEqual([]);
+});
+
+test("a rule is a filter in the edge of a stream that counts what it rejects", async () => {
+  const source = edit.drop("source.stream");
+  const sink = edit.drop("sink.topic");
+  const edge = makeEdge(source, "out", sink, "in");
+  const { change, select } = useDesigner.getState();
+  change(t("Edge"), (now) => ({ ...now, edges: [edge] }));
+  const rule = () => place.querySelector<HTMLElement>('[data-testid="add-rule"]');
+  for (const role of ["table", "stream"]) {
+    const port = { role, key: "STRING", value: "STRING", key_changed: false };
+    await act(async () => {
+      useDesigner.setState({ result: { ports: { [source]: { out: port } } } as never });
+      select({ nodes: [], edges: [edgeId(edge)] });
+    });
+    await show(<Inspector nodeRuntime={undefined} />);
+    expect(rule() !== null).toBe(role === "stream");
+  }
+  await act(async () => rule()?.click());
+  const made = edit.document().nodes.find((node) => node.kind === "filter");
+  if (made === undefined) throw new Error("There is no rule");
+  expect(paramsOf(made)).toEqual({ rejected: "count" });
+  expect(edit.document().edges.map((each) => [each.source, each.target])).toEqual([
+    [source, made.id],
+    [made.id, sink],
+  ]);
+  expect(useDesigner.getState().selection.nodes).toEqual([made.id]);
 });
 
 test("a source leads to the records of each of its topics", async () => {

@@ -56,7 +56,7 @@ export async function samplesAt(
       .filter((each) => types.role === "stream" || each.value !== null)
       .slice(0, MOST);
   if (edge !== undefined) {
-    const simulated = usable(useSimulated.getState().passed?.(edgeId(edge)) ?? []);
+    const simulated = usable(useSimulated.getState().passed?.(edge.source, sourcePort(edge)) ?? []);
     if (simulated.length > 0) return { records: simulated, types, from: "simulation" };
     const pinned = usable(pinOn(document, edgeId(edge))?.records ?? []);
     if (pinned.length > 0) return { records: pinned, types, from: "pins" };

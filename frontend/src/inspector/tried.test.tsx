@@ -10,7 +10,7 @@ import { ServicesContext } from "../designer/servicesContext";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { setParam } from "../graph/changes";
-import { edgeId, findNode, makeEdge } from "../graph/document";
+import { findNode, makeEdge } from "../graph/document";
 import { setPin } from "../graph/pins";
 import { theme } from "../theme/theme";
 import { t } from "../ui/i18n";
@@ -124,7 +124,7 @@ test("an expression is evaluated on the best samples there are", async () => {
 
   const passed = Array.from({ length: 9 }, (_, n) => ({ key: `${n}`, value: null, timestamp: n }));
   await act(async () =>
-    useSimulated.getState().show({ passed: (id) => (id === edgeId(edge) ? passed : []) }),
+    useSimulated.getState().show({ passed: (id) => (id === edge.source ? passed : []) }),
   );
   await wait(500);
   expect(place.querySelector("caption")?.textContent).toBe("5 records of the last simulation");

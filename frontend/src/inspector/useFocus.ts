@@ -4,6 +4,9 @@ import { type FocusRequest, NODE_LABEL, useDesigner } from "../designer/store";
 /** The last request that was fulfilled. A form that appears because of a request fulfills it as well. */
 let fulfilled: FocusRequest | null = null;
 
+/** Looks for a field, 60 ms apart: a slow network needs seconds for an editor. */
+const MOST_TRIES = 100;
+
 /** Focuses the field that a diagnostic or a command requests, and scrolls to it. */
 export function useFocus(node: string | null, form: RefObject<HTMLDivElement | null>) {
   const request = useDesigner((state) => state.focusRequest);
@@ -26,7 +29,7 @@ export function useFocus(node: string | null, form: RefObject<HTMLDivElement | n
       );
       if (control === undefined || control === null) {
         tries += 1;
-        if (tries < 20) timer = setTimeout(look, 60);
+        if (tries < MOST_TRIES) timer = setTimeout(look, 60);
         else fulfilled = request;
         return;
       }

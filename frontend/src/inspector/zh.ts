@@ -1,4 +1,5 @@
 export const zh = {
+  "Add a rule": "添加规则",
   "inspector.cluster_does_not_respond": "Kafka 集群没有响应：不会列出已有的主题。",
   "inspector.partitions_and_records": "{partitions} 个分区 · {records}",
   "inspector.no_samples_here": "模拟一次，或在连线上固定记录，即可看到它得出的值。",
@@ -17,7 +18,6 @@ export const zh = {
   "inspector.compiler_does_not_respond": "编译器没有响应，问题与类型可能已过时。{message}",
   "What it is for": "它的用途",
   "Store connection": "存储连接",
-  Edge: "连线",
   "key changed": "键已改变",
   from: "从",
   to: "到",

@@ -4,6 +4,7 @@ import { create } from "zustand";
 import {
   applyEvent,
   type Connection,
+  type Cursor,
   EMPTY_LIVE,
   type LiveEvent,
   type LiveState,
@@ -27,6 +28,8 @@ interface LiveStore extends LiveState {
   /** Changes of comments, and of approvals of versions, since this page was opened. */
   readonly comments: number;
   readonly approvals: number;
+  /** The last report of where somebody's pointer is. */
+  readonly cursor: Cursor | null;
   /** The process id of the last run, because between two runs the deployment has none. */
   readonly lastPid: number | null;
   receive(event: LiveEvent): void;
@@ -46,6 +49,7 @@ const START = {
   newestVersion: null,
   comments: 0,
   approvals: 0,
+  cursor: null,
   lastPid: null,
 };
 
@@ -80,6 +84,8 @@ function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
       return { newestVersion: Math.max(state.newestVersion ?? 0, event.data.number) };
     case "comments.changed":
       return { comments: state.comments + 1 };
+    case "cursor":
+      return { cursor: event.data };
     case "version.approved":
       return { approvals: state.approvals + 1 };
     default:

@@ -13,7 +13,7 @@ import { AlertMark } from "../frame/AlertMark";
 import { Mark } from "../frame/Mark";
 import { notifyError } from "../frame/notify";
 import { useWorkspace } from "../frame/session";
-import { UserMenu } from "../frame/UserMenu";
+import { type HelpItem, UserMenu } from "../frame/UserMenu";
 import { WorkspaceSwitch } from "../frame/WorkspaceSwitch";
 import { findNode, labelOf } from "../graph/document";
 import { LONGEST_NAME } from "../learn/names";
@@ -144,7 +144,6 @@ function SavedState() {
 export function HeaderRight({ ws, editor, operator }: HeaderProps) {
   const { changed, saving } = useEditing();
   const empty = useDesigner((state) => state.document.nodes.length === 0);
-  const shortcuts = commandById("shortcuts");
   return (
     <>
       <Present />
@@ -162,14 +161,18 @@ export function HeaderRight({ ws, editor, operator }: HeaderProps) {
         </Tip>
       ) : null}
       <DeployButton allowed={operator} />
-      <UserMenu
-        ws={ws}
-        {...(shortcuts === undefined
-          ? {}
-          : { onShortcuts: () => void shortcuts.run(commandContext()) })}
-      />
+      <UserMenu ws={ws} help={HELP.flatMap(helpItem)} />
     </>
   );
+}
+
+/** The commands that help, also in the menu of the account. */
+const HELP = ["help", "tour", "learn", "shortcuts"];
+
+function helpItem(id: string): HelpItem[] {
+  const command = commandById(id);
+  if (command === undefined) return [];
+  return [{ id, title: command.title(), run: () => void command.run(commandContext()) }];
 }
 
 /** Other people who have this topology open; a click reveals the node that they edit. */

@@ -47,7 +47,7 @@ import { bottomTabs } from "./bottomTabs";
 import { HeaderLeft, HeaderRight } from "./Header";
 import { rememberWorkspace } from "./HomePage";
 import { usePageCommands } from "./pageCommands";
-import { usePresenceFeed } from "./usePresence";
+import { useCursorFeed, usePresenceFeed } from "./usePresence";
 
 const StartDialog = later(async () => (await import("../deployments/StartDialog")).StartDialog);
 const ShadowDialog = later(async () => (await import("../deployments/ShadowDialog")).ShadowDialog);
@@ -241,6 +241,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   useLiveFeed(topology.id, ready, asked ?? (several ? (topology.deployment?.id ?? null) : null));
   useRuntimeFeed(ws, topology.id);
   usePresenceFeed(topology.id, me, editor);
+  useCursorFeed(topology.id, editor);
   useGoToFailure();
   useTourOfSample(topology.name);
   useKeepDraft();

@@ -1,13 +1,17 @@
 /** Reports the node that is edited here, and marks the nodes that other people edit on the canvas. */
 
 import { useEffect } from "react";
-import { sendPresence } from "../api/topologyCalls";
-import { usePresence } from "../designer/presence";
+import { sendCursor, sendPresence } from "../api/topologyCalls";
+import { canvas } from "../designer/canvasApi";
+import { type Place, usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../live/store";
 
 /** Nodes that are selected only briefly, on the way with the arrow keys, are not reported. */
 const PAUSE_MS = 250;
+
+/** Milliseconds between two reports of where the pointer is. */
+const CURSOR_MS = 200;
 
 /** The node that counts as being edited: the selected one, if there is only one. */
 function edited(): string | null {
@@ -31,6 +35,9 @@ export function usePresenceFeed(topology: number, me: number, sends: boolean): v
     show();
     const stop = useLive.subscribe((state, before) => {
       if (state.presence !== before.presence) show();
+      if (state.cursor !== before.cursor && state.cursor !== null) {
+        usePresence.getState().moveCursor(state.cursor.user, state.cursor.at);
+      }
     });
     return () => {
       stop();
@@ -74,4 +81,51 @@ export function usePresenceFeed(topology: number, me: number, sends: boolean): v
       send(null);
     };
   }, [topology, sends]);
+}
+
+/** Reports where the pointer is on the canvas while others have the topology open. */
+export function useCursorFeed(topology: number, sends: boolean): void {
+  const watched = usePresence((state) => state.people.length > 0);
+  useEffect(() => {
+    if (!sends || !watched) return;
+    let place: Place | null = null;
+    let sent: string | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const send = () => {
+      timer = undefined;
+      const next = JSON.stringify(place);
+      if (next === sent) return;
+      sent = next;
+      // A lost report does no harm: the next one says more.
+      sendCursor(topology, place).catch(() => undefined);
+      timer = setTimeout(send, CURSOR_MS);
+    };
+    const note = (next: Place | null) => {
+      place = next;
+      timer ??= setTimeout(send, 0);
+    };
+    const onMove = (event: PointerEvent) => {
+      const shown = canvas();
+      const inside = event.target instanceof Node && shown?.element().contains(event.target);
+      if (shown === null || inside !== true) {
+        if (place !== null) note(null);
+        return;
+      }
+      const { x, y } = shown.toDocument({ x: event.clientX, y: event.clientY });
+      note([Math.round(x), Math.round(y)]);
+    };
+    const onLeave = () => {
+      if (place !== null) note(null);
+    };
+    window.addEventListener("pointermove", onMove);
+    document.documentElement.addEventListener("pointerleave", onLeave);
+    return () => {
+      window.removeEventListener("pointermove", onMove);
+      document.documentElement.removeEventListener("pointerleave", onLeave);
+      clearTimeout(timer);
+      if (sent !== undefined && sent !== "null") {
+        sendCursor(topology, null).catch(() => undefined);
+      }
+    };
+  }, [topology, sends, watched]);
 }

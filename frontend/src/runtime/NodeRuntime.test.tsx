@@ -1,6 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Runtime } from "../api/types";
+import { RuntimeFooter } from "../canvas/RuntimeFooter";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { viewOf } from "../live/view";
@@ -59,6 +60,23 @@ test("what an inner join did not find stands at its node with the reason", () =>
   );
   render(<NodeRuntime node="lines" />);
   expect(shown("Found nothing to join")).toBe("6 · 75 % of its records");
+});
+
+test("what a rule rejects stands at its node, and on the canvas", () => {
+  const report = aReport();
+  const lines = { ...(report.nodes.lines as Runtime["nodes"][string]), in: 8 };
+  useRuntime.getState().setFigures(
+    viewOf({
+      deployment: aDeployment(),
+      runtime: { ...report, nodes: { count: { ...lines, misses: { warned: 2 } } } },
+      deployed: { document: aDocument(), subtopologies: { count: [1] } },
+      stale: false,
+    }),
+  );
+  render(<NodeRuntime node="count" />);
+  expect(shown("Rejected by the rule with a warning")).toBe("2 · 25 % of its records");
+  render(<RuntimeFooter node="count" source={false} />);
+  expect(screen.getByText("2 rejected")).toBeTruthy();
 });
 
 test("an old latency is not known", () => {

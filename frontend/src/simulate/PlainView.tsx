@@ -18,7 +18,7 @@ import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
 import { Empty, Note, Segments, Tip } from "../ui";
-import { dateTime } from "../ui/format";
+import { dateTime, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { type CodeInUse, codesInUse, type Group, groupOf, totals } from "./plain";
 import classes from "./plain.module.css";
@@ -230,7 +230,7 @@ function Compared(props: { plain: PlainSimulation; comparison: PlainComparison }
       <div className={classes.head}>
         <strong data-testid="plain-verdict">{verdictText(comparison)}</strong>
         <span className={`${classes.muted} m-figures`}>
-          {t("{s} s in plain Spark", { s: comparison.seconds.toFixed(1) })}
+          {t("{time} in plain Spark", { time: span(comparison.seconds * 1_000) })}
         </span>
         <span className="ui-space" />
         <Switch

@@ -1,7 +1,7 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { open } from "../testing/rendering";
-import { RunButton } from "./SimulatePanel";
+import { RunButton } from "./RunButton";
 import { useSimulation } from "./store";
 
 beforeEach(() => vi.useFakeTimers());

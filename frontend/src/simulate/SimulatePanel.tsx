@@ -1,37 +1,31 @@
-import { Button, Loader, Progress, Switch } from "@mantine/core";
+import { Button, Progress } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { describeCause } from "../api/prose";
+import { nameOfSetting } from "../designer/breakpoints";
 import { useDesigner } from "../designer/store";
 import { findNode, isStoreKind, labelOf } from "../graph/document";
 import { pinsOf } from "../graph/pins";
-import { Empty, Note, Segments, Tip } from "../ui";
+import { Empty, Note } from "../ui";
+import { span } from "../ui/format";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { follow } from "./follow";
-import { InputsBar, UndoButtons, Undone, useOwnUndo } from "./InputsBar";
 import { InputsTable } from "./InputsTable";
+import { Undone, useOwnUndo } from "./InputsUndo";
 import { takePending } from "./kept";
 import { LogView } from "./LogView";
 import { PlainView } from "./PlainView";
-import { hasPart, linesRead } from "./pins";
+import { linesRead } from "./pins";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
-import {
-  type BadCell,
-  bytesCell,
-  CLOCK,
-  linesOf,
-  newRow,
-  readsPatterns,
-  sourcesFor,
-  sourcesOf,
-} from "./scenario";
+import { type BadCell, bytesCell, linesOf, readsPatterns, sourcesFor } from "./scenario";
 import classes from "./simulate.module.css";
-import { runAndShow, type Shown, useSimulation, type View } from "./store";
+import { type Shown, useSimulation } from "./store";
 import { KeepDialog } from "./TestDialog";
 import { TestsView } from "./Tests";
+import { type DialogName, Toolbar } from "./Toolbar";
 import { WayView } from "./WayView";
 
 /** Milliseconds without changes after which an automatic simulation runs again. */
@@ -54,7 +48,7 @@ function useAuto(workspace: string) {
 export function SimulatePanel({ topology, ws }: { topology: number; ws: string }) {
   const document = useDesigner((state) => state.document);
   const { rows, shown, view } = useSimulation();
-  const [dialog, setDialog] = useState<"paste" | "generate" | "sample" | "keep" | null>(null);
+  const [dialog, setDialog] = useState<DialogName | null>(null);
   const sources = useMemo(() => sourcesFor(document, rows), [document, rows]);
   const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
   useEffect(() => {
@@ -92,7 +86,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
     );
   return (
     <div ref={box} className={classes.panel} data-testid="simulate">
-      <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
+      <Toolbar ws={ws} bad={bad.length} onDialog={setDialog} />
       <Messages bad={bad} />
       {view === "inputs" ? (
         rows.length === 0 && !pinned ? (
@@ -107,10 +101,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
             })}
           </Empty>
         ) : (
-          <>
-            <InputsBar />
-            <InputsTable bad={bad} />
-          </>
+          <InputsTable bad={bad} />
         )
       ) : view === "results" ? (
         <OutputsView shown={shown} />
@@ -134,118 +125,6 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       {dialog === "sample" ? <SampleDialog ws={ws} onClose={() => setDialog(null)} /> : null}
       {dialog === "generate" ? <GenerateDialog ws={ws} onClose={() => setDialog(null)} /> : null}
     </div>
-  );
-}
-
-function Bar(props: {
-  ws: string;
-  bad: number;
-  onDialog: (which: "paste" | "generate" | "sample" | "keep") => void;
-}) {
-  const { bad, onDialog, ws } = props;
-  const { auto, followed, rows, setAuto, setView, shown, view } = useSimulation();
-  // A test begins with empty stores, and runs all of the topology.
-  const begun = (followed !== null && followed.begins !== null) || shown?.result.part !== undefined;
-  const pinned = useDesigner((state) => pinsOf(state.document).length > 0);
-  const readOnly = useDesigner((state) => state.readOnly);
-  const add = (topic: string, timestamp: string) =>
-    useSimulation
-      .getState()
-      .setRows([...rows, newRow({ topic, timestamp })], { label: t("New row") });
-  const last = rows.filter((row) => row.topic !== CLOCK).at(-1);
-  const topic = last?.topic ?? sourcesOf(useDesigner.getState().document)[0]?.topic ?? "";
-  return (
-    <div className={classes.bar}>
-      <Segments<View>
-        label={t("What is shown")}
-        value={view}
-        onChange={setView}
-        items={[
-          { id: "inputs", title: t("Inputs") },
-          { id: "results", title: t("Outputs") },
-          { id: "steps", title: t("Step by step") },
-          { id: "log", title: t("Log"), hint: t("What nodes printed") },
-          { id: "way", title: t("Path"), hint: t("Where is my record?") },
-          { id: "edge", title: t("Records of an edge") },
-          {
-            id: "plain",
-            title: t("Plain Spark"),
-            hint: t("The results of plain Spark next to those of Kafka Streams"),
-          },
-          { id: "tests", title: t("Tests") },
-        ]}
-      />
-      {view === "inputs" ? (
-        <div className={classes.actions}>
-          <Button variant="subtle" onClick={() => add(topic, last?.timestamp ?? "0")}>
-            {t("Add a record")}
-          </Button>
-          <Button variant="subtle" onClick={() => onDialog("generate")}>
-            {t("Generate…")}
-          </Button>
-          <Button variant="subtle" onClick={() => onDialog("sample")}>
-            {t("Sample…")}
-          </Button>
-          <Button variant="subtle" onClick={() => onDialog("paste")}>
-            {t("Paste…")}
-          </Button>
-          <Tip text={t("Advances the wall clock, for punctuations by wall-clock time")}>
-            <Button variant="subtle" onClick={() => add(CLOCK, "1000")}>
-              {t("Advance the wall clock")}
-            </Button>
-          </Tip>
-          <Button
-            variant="subtle"
-            disabled={rows.length === 0}
-            onClick={() =>
-              useSimulation.getState().setRows([], {
-                label: t("Clear {n} {n, plural, one {row} other {rows}}", { n: rows.length }),
-              })
-            }
-          >
-            {t("Clear")}
-          </Button>
-          <UndoButtons />
-        </div>
-      ) : null}
-      {view === "results" && shown !== null && !readOnly && !begun ? (
-        <div className={classes.actions}>
-          <Button variant="subtle" onClick={() => onDialog("keep")}>
-            {t("Keep as a test…")}
-          </Button>
-        </div>
-      ) : null}
-      <span className={classes.space} />
-      <Switch
-        className={classes.auto}
-        wrapperProps={{ title: t("Run again on every change") }}
-        aria-label={t("Run again on every change")}
-        label={t("Auto")}
-        checked={auto}
-        onChange={(event) => setAuto(event.currentTarget.checked)}
-      />
-      <PartSwitch />
-      <RunButton ws={ws} disabled={(rows.length === 0 && !pinned) || bad > 0} />
-    </div>
-  );
-}
-
-/** Whether pinned records and muted nodes apply; only if the topology has some. */
-function PartSwitch() {
-  const has = useDesigner((state) => hasPart(state.document));
-  const on = useSimulation((state) => state.pins);
-  if (!has) return null;
-  const title = t("Use pinned records and muted nodes");
-  return (
-    <Switch
-      className={classes.auto}
-      wrapperProps={{ title }}
-      aria-label={title}
-      label={t("Pins")}
-      checked={on}
-      onChange={(event) => useSimulation.setState({ pins: event.currentTarget.checked })}
-      data-testid="use-pins"
-    />
   );
 }
 
@@ -274,38 +153,6 @@ function PartNote({ shown }: { shown: Shown }) {
   );
 }
 
-/** Milliseconds in which a second click on *Run* does not cancel the run. */
-const CANCEL_MS = 400;
-
-/** *Run*, replaced by *Cancel* if a run takes longer than a moment. */
-export function RunButton({ disabled, ws }: { disabled: boolean; ws: string }) {
-  const phase = useSimulation((state) => state.phase);
-  const busy = phase !== "idle";
-  const [long, setLong] = useState(false);
-  useEffect(() => {
-    setLong(false);
-    if (!busy) return;
-    const timer = setTimeout(() => setLong(true), CANCEL_MS);
-    return () => clearTimeout(timer);
-  }, [busy]);
-  const cancels = busy && long;
-  return (
-    <Tip text={cancels ? t("Cancel") : t("Run")} keys={cancels ? undefined : "Alt+R"}>
-      <Button
-        className={classes.run ?? ""}
-        variant={cancels ? "default" : "filled"}
-        loading={busy && !long}
-        disabled={cancels ? phase === "cancelling" : disabled}
-        leftSection={cancels ? <Loader size={14} color="gray" /> : null}
-        onClick={() => (cancels ? useSimulation.getState().cancel(ws) : void runAndShow(ws))}
-        data-testid="simulate-run"
-      >
-        {phase === "cancelling" ? t("Canceling…") : cancels ? t("Cancel") : t("Run")}
-      </Button>
-    </Tip>
-  );
-}
-
 /** Notes on breakpoints that no statement reaches, and on a truncated list of stops. */
 function BreakpointNotes({ shown }: { shown: Shown }) {
   const { breakpoints, steps, stops_truncated } = shown.result;
@@ -326,7 +173,7 @@ function BreakpointNotes({ shown }: { shown: Shown }) {
               },
               {
                 line,
-                node: found === undefined ? node : labelOf(found),
+                node: found === undefined ? (nameOfSetting(node) ?? node) : labelOf(found),
               },
             )}
           </Note>
@@ -473,13 +320,13 @@ function Messages({ bad }: { bad: readonly BadCell[] }) {
             {
               id: "simulate.records_in_records_out",
               message:
-                "{n} {n, plural, one {record} other {records}} in, {m} {m, plural, one {record} other {records}} out, {d} dropped · {s} s",
+                "{n} {n, plural, one {record} other {records}} in, {m} {m, plural, one {record} other {records}} out, {d} dropped · {time}",
             },
             {
               n: linesRead(shown.document, shown.lines, shown.result.part),
               m: shown.result.output_count,
               d: shown.result.dropped,
-              s: shown.seconds.toFixed(2),
+              time: span(shown.seconds * 1_000),
             },
           )}
           {shown.result.truncated

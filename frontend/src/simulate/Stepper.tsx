@@ -9,7 +9,7 @@ import IconLast from "@tabler/icons-react/dist/esm/icons/IconPlayerSkipForward.m
 import IconDrop from "@tabler/icons-react/dist/esm/icons/IconZoomExclamation.mjs";
 import { type ReactNode, useMemo } from "react";
 import type { SimulationStep } from "../api/types";
-import { codeOf } from "../designer/breakpoints";
+import { codeOf, nameOfSetting } from "../designer/breakpoints";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Tip } from "../ui";
 import { dateTime } from "../ui/format";
@@ -157,10 +157,13 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
 function Stop({ document, step }: { document: TopologyDocument; step: SimulationStep }) {
   if (step.event !== "stop" || step.line === undefined) return null;
   const at = step.line;
-  const text = codeOf(document, step.node)?.split("\n")[at - 1]?.trim() ?? "";
+  const place = step.code ?? step.node;
+  const text = codeOf(document, place)?.split("\n")[at - 1]?.trim() ?? "";
+  const name = nameOfSetting(place);
   const locals = step.locals ?? [];
   return (
     <>
+      {name === null ? null : <p className={`${classes.hint} m-mono`}>{`${name}:${at}`}</p>}
       <pre className={`${classes.why} ${classes.stopped} m-mono`}>{text}</pre>
       <table className={classes.locals} data-testid="simulation-locals" aria-label={t("Locals")}>
         <tbody>

@@ -1,7 +1,7 @@
 /** Records on edges: as text, from results, and as inputs of a simulation. */
 
 import type { EdgeRecord, SimulationResult } from "../api/types";
-import { edgeId, type TopologyDocument } from "../graph/document";
+import { edgeId, sourcePort, type TopologyDocument } from "../graph/document";
 import { mutedOf, type PinnedRecord, pinsOf } from "../graph/pins";
 import { type Line, sourcesOf } from "./scenario";
 
@@ -72,6 +72,18 @@ export function simulatedOn(
       ];
     })
     .slice(0, MOST_RECORDS);
+}
+
+/** The first records that left a port of a node in a simulation, which are those of any edge from it. */
+export function simulatedAt(
+  shown: { readonly document: TopologyDocument; readonly result: SimulationResult },
+  node: string,
+  port: string,
+): readonly PinnedRecord[] {
+  const edge = shown.document.edges.find(
+    (each) => each.source === node && sourcePort(each) === port,
+  );
+  return edge === undefined ? [] : simulatedOn(shown, edgeId(edge));
 }
 
 /** Records that passed over an edge of a deployment, oldest first; those that were cut off are omitted. */

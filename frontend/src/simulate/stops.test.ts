@@ -67,6 +67,37 @@ test("a record's step has all lines printed for it, a stop those before it", () 
   expect(messages(5)).toEqual([]);
 });
 
+test("breakpoints in modules and handlers go with the run while the document has their code", () => {
+  const { setLines } = useBreakpoints.getState();
+  setLines("settings.modules.prices.discount", [2]);
+  setLines("settings.processing_function", [1]);
+  const settings = {
+    modules: { "prices.discount": "def reduced(n):\n    return n / 2\n" },
+    processing_handler: "function",
+    processing_function: "def handle(record, error):\n    return Response.resume()\n",
+  };
+  const document = { ...DOCUMENT, settings } as unknown as TopologyDocument;
+  useDesigner.setState({ document });
+  expect(breakpointsIn(document)).toEqual({
+    "settings.modules.prices.discount": [2],
+    "settings.processing_function": [1],
+  });
+  const without = { ...document, settings: { ...settings, processing_handler: "fail" } };
+  useDesigner.setState({ document: without as TopologyDocument });
+  expect(Object.keys(breakpointsIn(without as TopologyDocument))).toEqual([
+    "settings.modules.prices.discount",
+  ]);
+  // The node whose record it is stays selected; the line is that of the module.
+  const code = "settings.modules.prices.discount";
+  const stop = step(0, "stop", { line: 2, function: "reduced", locals: [], code });
+  useSimulation.setState({
+    shown: { ...SHOWN, document: without, result: { steps: [stop] } } as unknown as Shown,
+  });
+  useSimulation.getState().goTo(0);
+  expect(useBreakpoints.getState().stopped).toEqual({ node: code, line: 2 });
+  expect(useDesigner.getState().selection.nodes).toEqual(["step"]);
+});
+
 test("the line of a stop is shown in the editor of its node, which is selected", () => {
   useSimulation.getState().goTo(2);
   expect(useBreakpoints.getState().stopped).toEqual({ node: "step", line: 3 });

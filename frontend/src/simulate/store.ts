@@ -26,7 +26,7 @@ import { t } from "../ui/i18n";
 import { type InputHistory, NO_HISTORY, remembered, stepped } from "./inputHistory";
 import { keep, readKept } from "./kept";
 import { inOrder, type Order } from "./ordering";
-import { partOf, pinnedLines, simulatedOn } from "./pins";
+import { partOf, pinnedLines, simulatedAt } from "./pins";
 import { simulated } from "./polling";
 import {
   type InputRow,
@@ -385,13 +385,14 @@ function showStop(shown: Shown | null, step: SimulationStep | undefined) {
     roomy = shown;
     makeRoom();
   }
-  const same = shown !== null && codeOf(shown.document, node) === codeOf(designer.document, node);
+  const place = step?.code ?? node;
+  const same = shown !== null && codeOf(shown.document, place) === codeOf(designer.document, place);
   if (step?.event !== "stop" || step.line === undefined || !same) {
     stopAt(null);
     return;
   }
   if (designer.selection.nodes.join() !== node) designer.select({ nodes: [node], edges: [] });
-  stopAt({ node, line: step.line });
+  stopAt({ node: place, line: step.line });
 }
 
 /** Moves breakpoints in lines without code to the statements at which they stop. */
@@ -452,7 +453,9 @@ export function showOnCanvas(shown: Shown | null) {
       count(node, endingText(document, step, reason));
     }
   }
-  useSimulated.getState().show({ edges, drops, passed: (edge) => simulatedOn(shown, edge) });
+  useSimulated
+    .getState()
+    .show({ edges, drops, passed: (node, port) => simulatedAt(shown, node, port) });
   const { step, view } = useSimulation.getState();
   const stops = stopsOf(result.steps);
   const at = stops.includes(step) ? step : (stops[0] ?? 0);

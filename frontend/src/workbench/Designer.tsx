@@ -7,11 +7,19 @@ import IconChevronUp from "@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs"
 import IconLeft from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebar.mjs";
 import IconRight from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebarRight.mjs";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
-import { type ComponentType, type ReactNode, Suspense, useEffect, useMemo } from "react";
+import {
+  type ComponentType,
+  type KeyboardEvent,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useMemo,
+} from "react";
 import { Canvas } from "../canvas/Canvas";
 import { listenToClipboard } from "../commands/clipboard";
 import { openDialog } from "../commands/dialogs";
 import { dispatch } from "../commands/shortcuts";
+import { canvas } from "../designer/canvasApi";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
@@ -21,6 +29,7 @@ import { Inspector } from "../inspector/Inspector";
 import { Palette } from "../palette/Palette";
 import { Keys, Tabs, Tip } from "../ui";
 import { t } from "../ui/i18n";
+import { OWN_ESCAPE } from "../ui/useEscape";
 import { Dialogs } from "./Dialogs";
 import { Outline } from "./Outline";
 import { Resizer } from "./Resizer";
@@ -195,6 +204,21 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
   );
 }
 
+/** Escape in the form of a node goes back to the node, unless it closes a list or suggestions. */
+function leaveForm(event: KeyboardEvent<HTMLElement>) {
+  if (event.key !== "Escape" || event.defaultPrevented || event.nativeEvent.isComposing) return;
+  const { currentTarget, target } = event;
+  // A dialog that the form opened is elsewhere in the page.
+  if (!(target instanceof HTMLElement) || !currentTarget.contains(target)) return;
+  if (target.getAttribute("aria-expanded") === "true" || target.hasAttribute(OWN_ESCAPE)) return;
+  const { nodes } = useDesigner.getState().selection;
+  const [node] = nodes;
+  if (node === undefined || nodes.length > 1) return;
+  event.preventDefault();
+  target.blur();
+  canvas()?.focusNode(node);
+}
+
 /** The designer of the topology that is open in the store. The page provides the parts around it. */
 export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
@@ -206,7 +230,7 @@ export default function Designer(props: DesignerProps) {
     if (request !== null && request.parameter !== null) set({ rightOpen: true });
   }, [request, set]);
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => void dispatch(event);
+    const onKey = (event: globalThis.KeyboardEvent) => void dispatch(event);
     window.addEventListener("keydown", onKey);
     const stopClipboard = listenToClipboard();
     return () => {
@@ -230,6 +254,7 @@ export default function Designer(props: DesignerProps) {
             <aside
               className="designer-right"
               aria-label={t("Inspector")}
+              onKeyDown={leaveForm}
               style={{ width: rightWidth }}
             >
               <Resizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, Unpack, cast, overload
+from typing import Any, Literal, TypeAlias, Unpack, cast, overload
 
 from millrace_compiler.declarations.functions import (
     JOINER,
@@ -262,16 +262,37 @@ def _by_method(also: Also) -> dict[str, Sequence[Records]]:
     return {name: [of] if isinstance(of, Records) else of for name, of in also.items()}
 
 
+#: What happens to records that a filter does not keep.
+Rejected: TypeAlias = Literal["drop", "drop_and_count", "count", "warn", "dead_letter", "stop"]
+
+
 class Stream(Records):
     """A KStream: each record is an independent event."""
 
-    def filter(self, predicate: Expression, **about: Unpack[About]) -> Stream:
-        """Keep records for which the predicate is true; null counts as false."""
-        return self._stateless("filter", "predicate", predicate, about, expects=CONDITION)
+    def filter(
+        self, predicate: Expression, *, rejected: Rejected = "drop", **about: Unpack[About]
+    ) -> Stream:
+        """Keep records for which the predicate is true; null counts as false.
 
-    def filter_not(self, predicate: Expression, **about: Unpack[About]) -> Stream:
-        """Drop records for which the predicate is true."""
-        return self._stateless("filter_not", "predicate", predicate, about, expects=CONDITION)
+        `rejected`: what happens to the others, which makes the filter a rule on live data.
+        """
+        return self._filtered("filter", predicate, rejected, about)
+
+    def filter_not(
+        self, predicate: Expression, *, rejected: Rejected = "drop", **about: Unpack[About]
+    ) -> Stream:
+        """Drop records for which the predicate is true; `rejected`: as for `filter`."""
+        return self._filtered("filter_not", predicate, rejected, about)
+
+    def _filtered(
+        self, method: str, predicate: Expression, rejected: Rejected, about: About
+    ) -> Stream:
+        if rejected == "drop":
+            return self._stateless(method, "predicate", predicate, about, expects=CONDITION)
+        site = self._site(method, "predicate", CONDITION)
+        text = self._nodes.functions.text(predicate, site, about.get("name"))
+        params = {"predicate": text, "rejected": rejected}
+        return Stream(self._nodes, self._add(method, params, about))
 
     def map(
         self,

@@ -1,4 +1,4 @@
-"""Breakpoints in the code of a processor: lines at which it can stop, and the variables there.
+"""Breakpoints in the code of processors, handlers and modules: lines, and the variables there.
 
 Uses the standard library only: a processor's process imports it.
 """
@@ -86,9 +86,10 @@ def place(code: str, line: int) -> int | None:
 
 
 class Breakpoints:
-    """The breakpoints of one processor. At each stop, `hit` is called with the variables.
+    """The breakpoints that a processor or handler can reach.
 
-    `lines`: first lines of statements. After `most` stops, breakpoints are ignored.
+    At each stop, `hit` is called with the variables. `lines`: first lines of statements in its own
+    code. After `most` stops, breakpoints are ignored.
     """
 
     def __init__(
@@ -99,14 +100,21 @@ class Breakpoints:
         most: int,
         hit: Callable[[dict[str, object]], None],
     ) -> None:
-        self._file = file
         self._hit = hit
         self._left = most
-        self._last = {first: last for first, last in statements(code).items() if first in lines}
+        #: by file: the place that a stop names, and the last lines of statements by their first
+        self._files: dict[str, tuple[str | None, dict[int, int]]] = {}
+        self.add(file, code, lines)
+
+    def add(self, file: str, code: str, lines: Collection[int], place: str | None = None) -> None:
+        """Stop in one more file. `place`: the setting that has its code, else the node."""
+        last = {first: last for first, last in statements(code).items() if first in lines}
+        if last:
+            self._files[file] = place, last
 
     def run(self, body: Callable[[], None]) -> None:
         """Run `body`, which may call the processor."""
-        if self._left <= 0:
+        if self._left <= 0 or not self._files:
             body()
             return
         before = sys.gettrace()
@@ -118,26 +126,28 @@ class Breakpoints:
 
     def _called(self, frame: FrameType, _event: str, _arg: Any) -> Trace | None:
         code = frame.f_code
-        mine = code.co_filename == self._file and self._left > 0
-        return self._stepping() if mine and _is_function(code) else None
+        found = self._files.get(code.co_filename)
+        if found is None or self._left <= 0 or not _is_function(code):
+            return None
+        return self._stepping(*found)
 
-    def _stepping(self) -> Trace:
+    def _stepping(self, place: str | None, lasts: dict[int, int]) -> Trace:
         before = 0
 
         def step(frame: FrameType, event: str, _arg: Any) -> Trace:
             nonlocal before
             if event == "line":
                 line = frame.f_lineno
-                last = self._last.get(line)
+                last = lasts.get(line)
                 # Python returns to the first line of a statement that spans several lines.
                 if last is not None and not line < before <= last:
-                    self._stop(frame, line)
+                    self._stop(frame, line, place)
                 before = line
             return step
 
         return step
 
-    def _stop(self, frame: FrameType, line: int) -> None:
+    def _stop(self, frame: FrameType, line: int, place: str | None) -> None:
         if self._left <= 0:
             return
         self._left -= 1
@@ -145,6 +155,7 @@ class Breakpoints:
         self._hit(
             {
                 "line": line,
+                **({} if place is None else {"code": place}),
                 "function": frame.f_code.co_qualname,
                 "locals": [{"name": name, "value": short(value)} for name, value in names][
                     :MOST_NAMES

@@ -38,9 +38,13 @@ class InputFrame(Types):
 
 
 class BreakpointFrame(TypedDict):
-    """Lines of statements where a simulation stops, and how often it does so at most."""
+    """Lines of statements where a simulation stops, and how often it does so at most.
+
+    ``lines`` are those of the node's or handler's own code, ``modules`` those of modules by name.
+    """
 
     lines: list[int]
+    modules: dict[str, list[int]]
     most: int
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from millrace_runtime.processor.breakpoints import Breakpoints
     from millrace_runtime.processor.channel import Channel
     from millrace_runtime.processor.frames import Frame
 
@@ -103,13 +104,16 @@ Handler = Callable[[FailedRecord, RecordError], Response]
 class HandlerHost:
     """A handler in the Python process of a task or of a sink."""
 
-    def __init__(self, channel: Channel, frame: Frame) -> None:
+    def __init__(
+        self, channel: Channel, frame: Frame, breakpoints: Breakpoints | None = None
+    ) -> None:
         self.channel = channel
         self.file = frame.get("file") or f"<{frame['kind']}_function>"
         self._kind = frame["kind"]
         self._code, self._function = frame["code"], frame["function"]
         self._letters = frame["letters"]
         self._handle: Any = None
+        self._breakpoints = breakpoints
 
     def start(self, space: Json) -> None:
         """Run the code, which may use the names in `space`, and find the function."""
@@ -126,7 +130,7 @@ class HandlerHost:
             [(name, _bytes(value)) for name, value in given["headers"]],
             given["topic"], given["partition"], given["offset"],
         )  # fmt: skip
-        answer = self._handle(record, RecordError(**frame["error"]))
+        answer = self._answer(record, RecordError(**frame["error"]))
         if not isinstance(answer, Response):
             raise TypeError(
                 f"{self._function} must return Response.resume(...) or Response.fail(...), "
@@ -137,6 +141,13 @@ class HandlerHost:
             raise ValueError(f"{self._function} returned a dead letter, but the topology has no "
                              "dead letter topic")  # fmt: skip
         self.channel.send("handled", answer.goes_on, letters)
+
+    def _answer(self, record: FailedRecord, error: RecordError) -> Any:
+        if self._breakpoints is None:
+            return self._handle(record, error)
+        answers: list[Any] = []
+        self._breakpoints.run(lambda: answers.append(self._handle(record, error)))
+        return answers[0]
 
 
 def _letter(given: Any) -> Json:

@@ -22,7 +22,8 @@ from millrace_runtime.processor.values import Struct, decoder, encoder, misfit
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
-    from millrace_runtime.processor.frames import BreakpointFrame, Frame
+    from millrace_runtime.processor.frames import Frame
+    from millrace_runtime.processor.modules import Modules
 
 
 def given_names() -> dict[str, Any]:
@@ -40,10 +41,35 @@ def given_names() -> dict[str, Any]:
     }
 
 
+def stopping(
+    channel: Channel,
+    file: str,
+    code: str,
+    frame: Frame,
+    modules: Modules | None,
+    place: str | None = None,
+) -> Breakpoints | None:
+    """Return the breakpoints that a simulation requests; None in a deployment.
+
+    `place`: the setting that has the code, if it is not a node's.
+    """
+    asked = frame.get("breakpoints")
+    if asked is None:
+        return None
+    # Imported here, so that deployments do not wait for it.
+    from millrace_runtime.processor.breakpoints import Breakpoints
+
+    found = Breakpoints(file, code, (), asked["most"], lambda stop: channel.note("stop", stop))
+    found.add(file, code, asked["lines"], place)
+    if modules is not None:
+        modules.stop_at(asked["modules"], found)
+    return found
+
+
 class Host:
     """One processor: its class, its context and its types."""
 
-    def __init__(self, channel: Channel, frame: Frame) -> None:
+    def __init__(self, channel: Channel, frame: Frame, modules: Modules | None = None) -> None:
         self.channel = channel
         self.name = frame["name"]
         self.fixed = frame["fixed"]
@@ -69,19 +95,7 @@ class Host:
         self._arguments = frame["arguments"]
         self._context = ProcessorContext[Any, Any](self)
         self._processor: Any = None
-        self._breakpoints = self._stopping(frame.get("breakpoints"))
-
-    def _stopping(self, asked: BreakpointFrame | None) -> Breakpoints | None:
-        """Return the breakpoints that a simulation requests; None in a deployment."""
-        if asked is None:
-            return None
-        # Imported here, so that deployments do not wait for it.
-        from millrace_runtime.processor.breakpoints import Breakpoints
-
-        lines, most = asked["lines"], asked["most"]
-        return Breakpoints(
-            self.file, self._code, lines, most, lambda stop: self.channel.note("stop", stop)
-        )
+        self._breakpoints = stopping(channel, self.file, self._code, frame, modules)
 
     def enter(self, frame: Frame, body: Callable[[], None]) -> None:
         """Run `body` with the frame's context of the current record."""

@@ -8,10 +8,14 @@ from __future__ import annotations
 import importlib.abc
 import linecache
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from millrace_runtime.processor.breakpoints import Breakpoints
 
 
 def file_of(name: str, names: Mapping[str, str]) -> str:
@@ -30,6 +34,13 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             for parent in _parents(name):
                 self._sources.setdefault(parent, "")
         self.files = {file_of(name, self._sources) for name in self._sources}
+
+    def stop_at(self, lines: Mapping[str, Collection[int]], breakpoints: Breakpoints) -> None:
+        """Add breakpoints in modules, by their names."""
+        for name, found in lines.items():
+            if name in self._sources:
+                file, place = file_of(name, self._sources), f"settings.modules.{name}"
+                breakpoints.add(file, self._sources[name], found, place)
 
     def install(self) -> None:
         """Import these modules from now on, before any others of the same names."""

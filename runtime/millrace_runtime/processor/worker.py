@@ -16,9 +16,8 @@ import signal
 import sys
 import time
 import types
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 HERE = Path(__file__).resolve().parent
 
@@ -34,9 +33,13 @@ from millrace_runtime.processor.channel import Channel, Ended  # noqa: E402
 from millrace_runtime.processor.faults import LogStream, described, lasting, leaked_threads  # noqa: E402
 from millrace_runtime.processor.frames import End, Frame  # noqa: E402
 from millrace_runtime.processor.handling import HandlerHost  # noqa: E402
-from millrace_runtime.processor.host import Host, given_names  # noqa: E402
+from millrace_runtime.processor.host import Host, given_names, stopping  # noqa: E402
 from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
 from millrace_runtime.processor.windowing import WindowHost  # noqa: E402
+
+if TYPE_CHECKING:
+    from millrace_runtime.processor.breakpoints import Breakpoints
+    from millrace_runtime.processor.modules import Modules
 
 
 def _given(name: str) -> Any:
@@ -57,7 +60,7 @@ class PythonWorker:
         self._hosts: dict[str, Host] = {}
         self._handlers: dict[str, HandlerHost] = {}
         self._windows: dict[str, WindowHost] = {}
-        self._modules: Collection[str] = ()
+        self._modules: Modules | None = None
 
     def run(self) -> None:
         """Serve calls until the pipe is closed."""
@@ -86,7 +89,8 @@ class PythonWorker:
             self._deadline.end(before)
             hosts, handlers = self._hosts.values(), self._handlers.values()
             own = {each.file for each in hosts} | {each.file for each in handlers}
-            files = own | {each.file for each in self._windows.values()} | set(self._modules)
+            files = own | {each.file for each in self._windows.values()}
+            files |= set() if self._modules is None else self._modules.files
             end = {"error": described(error, files), "lost": lasting(error)}
         for stream in self.streams:
             stream.end_line()
@@ -105,10 +109,10 @@ class PythonWorker:
             host = self._hosts[node]
             host.enter(frame, lambda: host.call(frame))
         elif call == "start":
-            self._hosts[node] = host = Host(self.channel, frame)
+            self._hosts[node] = host = Host(self.channel, frame, self._modules)
             host.enter(frame, host.start)
         elif call == "handler":
-            handler = HandlerHost(self.channel, frame)
+            handler = HandlerHost(self.channel, frame, self._stopping(frame))
             handler.start({"__name__": f"handler_{frame['kind']}", **given_names()})
             self._handlers[node] = handler
         elif call == "handle":
@@ -131,7 +135,14 @@ class PythonWorker:
             vars(package)["__getattr__"] = _given
         found = Modules(sources)
         found.install()
-        self._modules = found.files
+        self._modules = found
+
+    def _stopping(self, frame: Frame) -> Breakpoints | None:
+        """Return the breakpoints of a handler."""
+        setting = f"{frame['kind']}_function"
+        file = frame.get("file") or f"<{setting}>"
+        place = f"settings.{setting}"
+        return stopping(self.channel, file, frame["code"], frame, self._modules, place)
 
     def _close(self, frame: Frame) -> None:
         host = self._hosts[frame["node"]]

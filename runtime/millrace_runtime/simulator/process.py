@@ -32,6 +32,7 @@ from typing import Any, Literal
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.graphs.kinds import python_kinds
 from millrace_compiler.graphs.topology_parameters import resolved
+from millrace_compiler.parameters.settings import handler_functions
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
 from millrace_model.records import EncodeRequest, InputLine
@@ -169,7 +170,11 @@ def simulate(
         if request.get("part") is not None:
             part = RunningPart(compilation, whole, request["part"] or {})
             document = part.document
-            breakpoints = {node: found for node, found in breakpoints.items() if part.runs(node)}
+            breakpoints = {
+                place: found
+                for place, found in breakpoints.items()
+                if place.startswith("settings.") or part.runs(place)
+            }
             progress = None if progress is None else part.reporting(progress)
             compilation = compile_document(document, analyzer, ports=part.ports)
     except (DocumentError, Refused) as refused:
@@ -298,20 +303,29 @@ def partitioned(document: TopologyDocument, partitions: Mapping[str, int]) -> To
 def placed(
     document: TopologyDocument, breakpoints: Mapping[str, list[int]]
 ) -> dict[str, list[Breakpoint]]:
-    """Return where breakpoints stop, by node: requested `line`, `at` of the statement or None.
+    """Return where breakpoints stop, by place: requested `line`, `at` of the statement or None.
 
-    Raises MillraceError `breakpoint_invalid` for a node that is not a Python processor.
+    A place is a node, a handler (`settings.processing_function`) or a module
+    (`settings.modules.prices`). Raises MillraceError `breakpoint_invalid` for one without Python.
     """
     codes = {
         node["id"]: str((node.get("params") or {}).get("code") or "")
         for node in document["nodes"]
         if node["kind"] in python_kinds()
     }
+    settings = document.get("settings") or {}
+    modules = settings.get("modules") or {}
+    codes |= {f"settings.modules.{name}": code for name, code in modules.items()}
+    codes |= {
+        f"settings.{kind}_function": each["code"]
+        for kind, each in handler_functions(settings).items()
+    }
     for node in breakpoints:
         if node not in codes:
             raise MillraceError(
                 "breakpoint_invalid",
-                f"A breakpoint is set in {node}, which is not a Python processor of the topology.",
+                f"A breakpoint is set in {node}, which is no Python processor, handler or module "
+                "of the topology.",
             )
     return {
         node: [{"line": line, "at": place(codes[node], line)} for line in lines]

@@ -233,7 +233,7 @@ private[millrace] final class PythonCalls(
       spec.tables.foreach { case (name, owner) =>
         store(name).put("owner", owner.node).put("timestamps", stores(name).timestamps)
       }
-      if (trace != null) m.replace("breakpoints", trace.breakpoints(node))
+      if (trace != null) m.replace("breakpoints", trace.breakpoints(node.node))
       w.call(this, m)
     }
     w
@@ -337,7 +337,7 @@ private[millrace] final class PythonCalls(
       if (logs) task.log(node, m.get(1).asText, m.get(2).asText)
       null
     case "stop" =>
-      if (trace != null) trace.stopped(node, m.get(1))
+      if (trace != null) trace.stopped(node.node, m.get(1))
       null
     case other => throw new IllegalStateException(s"unknown message of the Python worker: $other")
   }

@@ -35,16 +35,54 @@ private final class StreamSourceSpec(b: Build) extends SourceSpec(b) {
   override def create(): Node = new SourceNode(this) { override def process(r: Record, input: Int): Unit = forward(r) }
 }
 
-/** filter, filter_not [ST1]: a null predicate counts as false. */
+/**
+ * filter, filter_not [ST1]: a null predicate counts as false. `rejected` says what happens to records that are not
+ * kept.
+ */
 private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) {
   private val in = b.stream(0)
   val predicate: Expr = b.expr("predicate", Layout.drawing(in.key, in.value), Some(BooleanType))
   override val ports: Seq[(String, Port)] = Seq("out" -> in)
-  override def create(): Node = new Node(this) {
-    override def process(r: Record, input: Int): Unit =
-      if (predicate.test(r, r.value, context) == keep) forward(r) else ended("filtered")
-  }
+  private val rejected = b.textOpt("rejected").getOrElse("drop")
+  private val text = b.text("predicate")
+  override def create(): Node =
+    if (rejected == "drop") new Node(this) {
+      override def process(r: Record, input: Int): Unit =
+        if (predicate.test(r, r.value, context) == keep) forward(r) else ended("filtered")
+    }
+    else new RuleNode(this, rejected, text)
 }
+
+/** A filter that is a rule: records that it rejects are counted, logged, sent to the dead letters, or stop the job. */
+private final class RuleNode(s: FilterSpec, rejected: String, text: String) extends Node(s) {
+  private val why =
+    if (s.keep) Why("record_rejected", s"the record does not fulfill `$text`", "predicate" -> text)
+    else Why("record_rejected_not", s"the record fulfills `$text`", "predicate" -> text)
+
+  /** The reason under which rejected records that are forwarded are counted. */
+  override private[millrace] def missReason: String = if (rejected == "warn") "warned" else "rejected"
+  private def pass(level: String, r: Record): Unit = {
+    misses += 1
+    context.noted(this, level, why.message)
+    forward(r)
+  }
+  override def process(r: Record, input: Int): Unit =
+    if (s.predicate.test(r, r.value, context) == s.keep) forward(r)
+    else
+      rejected match {
+        case "count" => pass("info", r)
+        case "warn" => pass("warning", r)
+        case "drop_and_count" => dropped("rejected")
+        case other =>
+          val failure = new ParameterFailure("predicate", new RecordRejected(why), why)
+          context.rejected(this, failure, r.timestamp, letter = other == "dead_letter")
+      }
+}
+
+/** A rule rejects a record, and is to write a dead letter or to stop the job. */
+final class RecordRejected(override val why: Why)
+    extends RuntimeException(why.message, null, false, false)
+    with Explained
 
 /**
  * map, map_values, select_key [ST2]: computes the key, the value or both from the incoming record, as the parameters

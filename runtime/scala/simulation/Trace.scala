@@ -47,11 +47,14 @@ private[millrace] trait Trace {
   /** A node printed a line. */
   def printed(node: Node, level: String, message: String): Unit = ()
 
-  /** The breakpoints of a processor: `{"lines", "most": how often it may stop}`; null if it has none. */
-  def breakpoints(node: Node): JsonNode = null
+  /**
+   * The breakpoints in the code of a node or of a setting (`settings.processing_function`), and in the modules that it
+   * may call: `{"lines", "modules": {name: lines}, "most": how often it may stop}`; null if there are none.
+   */
+  def breakpoints(place: String): JsonNode = null
 
-  /** A processor stopped at a breakpoint: `{"line", "function", "locals", "more_locals"}`. */
-  def stopped(node: Node, at: JsonNode): Unit = ()
+  /** Code that works for a node stopped at a breakpoint: `{"line", "code", "function", "locals", "more_locals"}`. */
+  def stopped(node: String, at: JsonNode): Unit = ()
 }
 
 private[millrace] object Trace {
@@ -97,9 +100,11 @@ private[millrace] final class StoreView(
  *     then the version has no value. A row that expires with a write is deleted after it. Rows that the run starts with
  *     come first
  *   - `log`: `"level", "message"`
- *   - `stop`: `"line", "function", "locals": [{"name", "value"}], "more_locals"`
+ *   - `stop`: `"line", "code": the setting if it is not the node's, "function", "locals": [{"name", "value"}],
+ *     "more_locals"`
  *
- * `breakpoints`: `{node: [line]}`, where processors stop `mostStops` times in all.
+ * `breakpoints`: `{place: [line]}`, where code stops `mostStops` times in all. A place is a node, a handler
+ * (`settings.processing_function`) or a module (`settings.modules.prices`).
  */
 private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpoints: JsonNode, mostStops: Int) {
   private val lines = new java.util.ArrayList[String]()
@@ -108,6 +113,16 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
   private var cut = false
   private var stops = 0
   private var prints = 0
+
+  /** The breakpoints in modules, by their names. */
+  private val inModules = {
+    val o = Json.mapper.createObjectNode()
+    val modules = "settings.modules."
+    breakpoints.properties.forEach(e =>
+      if (e.getKey.startsWith(modules)) o.replace(e.getKey.stripPrefix(modules), e.getValue)
+    )
+    o
+  }
 
   /** By store: the number of rows with which the run began. */
   private val restored = new java.util.HashMap[String, Integer]()
@@ -209,16 +224,21 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
       }
     }
 
-    override def breakpoints(node: Node): JsonNode = {
-      val at = FullTrace.this.breakpoints.path(node.node)
-      // One stop more than is kept shows that there were more.
-      if (at.isEmpty) null
-      else { val o = Json.mapper.createObjectNode().put("most", mostStops + 1); o.replace("lines", at); o }
+    override def breakpoints(place: String): JsonNode = {
+      val at = FullTrace.this.breakpoints.path(place)
+      if (at.isEmpty && inModules.isEmpty) null
+      else {
+        // One stop more than is kept shows that there were more.
+        val o = Json.mapper.createObjectNode().put("most", mostStops + 1)
+        o.replace("lines", if (at.isEmpty) Json.mapper.createArrayNode() else at)
+        o.replace("modules", inModules)
+        o
+      }
     }
 
-    override def stopped(node: Node, at: JsonNode): Unit = FullTrace.this.synchronized {
+    override def stopped(node: String, at: JsonNode): Unit = FullTrace.this.synchronized {
       stops += 1
-      if (stops <= mostStops) step("stop", node.node)(o => at.properties.forEach(e => o.replace(e.getKey, e.getValue)))
+      if (stops <= mostStops) step("stop", node)(o => at.properties.forEach(e => o.replace(e.getKey, e.getValue)))
     }
 
     private def written(view: StoreView, key: Array[Byte], entry: Entry): Unit = step("store", view.node) { o =>

@@ -49,11 +49,15 @@ private[millrace] final class HandlerLetter(
  */
 private[millrace] final class HandlerAnswer(val goesOn: Boolean, val letters: Seq[HandlerLetter], val fault: Fault)
 
-/** The document's functions that handle failures, in the Python process of a task or a sink. */
+/**
+ * The document's functions that handle failures, in the Python process of a task or a sink. `trace`: that of a
+ * simulated task, or null.
+ */
 private[millrace] final class PythonHandlers(
     settings: Settings,
     worker: () => PythonWorker,
-    log: (String, String, String) => Unit
+    log: (String, String, String) => Unit,
+    trace: () => Trace = () => null
 ) {
   private var started = Map.empty[String, Long]
 
@@ -77,6 +81,7 @@ private[millrace] final class PythonHandlers(
     m.put("kind", f.kind).put("code", function.code).put("function", function.name).put("file", function.file)
     m.put("letters", settings.deadLetterTopic != null && settings.deadLetterTopic.nonEmpty)
     PythonHandlers.addModules(m, settings)
+    if (trace() != null) m.replace("breakpoints", trace().breakpoints(s"settings.${f.kind}_function"))
     m
   }
 
@@ -123,6 +128,7 @@ private[millrace] final class PythonHandlers(
         case "handled" =>
           val letters = m.get(2).elements.asScala.map(PythonHandlers.letter).toSeq
           found = new HandlerAnswer(m.get(1).asBoolean, letters, f)
+        case "stop" => if (trace() != null) trace().stopped(f.node, m.get(1))
         case "log" => log(f.node, m.get(1).asText, m.get(2).asText)
         case other => throw new IllegalStateException(s"unknown message of a handler: $other")
       }

@@ -265,6 +265,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     metrics.log(node, taskId(node.spec.sub), merge, message)
     if (trace != null) trace.printed(node, "info", message)
   }
+  override def noted(node: Node, level: String, message: String): Unit =
+    if (level == "warning") log(node, level, message) else if (trace != null) trace.printed(node, level, message)
   def log(node: Node, level: String, message: String): Unit = {
     metrics.log(node, taskId(node.spec.sub), merge, level, message)
     if (trace != null) trace.printed(node, level, message)
@@ -291,6 +293,21 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def unreadable(node: Node, e: Exception, goOn: Boolean): Unit = {
     val f = Faults.of("deserialization", node.node, e, record.failed)
     if (goOn) drop(f.node, f.reason) else handle(f, record.timestamp)
+  }
+  override def rejected(node: Node, e: Exception, timestamp: Long, letter: Boolean): Unit = {
+    val f = Faults.of("processing", node.node, e, record.failed)
+    def send(): Unit = {
+      metrics.deadLetter(f.node)
+      emit(deadLetter(Envelope.DEAD_LETTER, f, timestamp))
+    }
+    if (letter && hasRecord) send()
+    else if (letter) drop(f.node, "rejected")
+    else
+      options.records.decision(f, level.settings) match {
+        case Some("continue") => drop(f.node, RecordHandlers.skipped)
+        case Some("dead_letter") if hasRecord => send()
+        case _ => throw new Stop(f)
+      }
   }
   override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(
     Faults.of(kind, node.node, e, record.failed)
@@ -349,7 +366,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private lazy val handlers = new PythonHandlers(
     level.settings,
     () => worker,
-    (node, level, message) => topology.all.find(_.node == node).foreach(log(_, level, message))
+    (node, level, message) => topology.all.find(_.node == node).foreach(log(_, level, message)),
+    () => trace
   )
 
   /** Adds the modules that the code may import to the message that starts it. */

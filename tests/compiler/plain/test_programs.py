@@ -214,6 +214,22 @@ def test_handlers_that_plain_spark_does_not_have_are_refused() -> None:
     ]  # fmt: skip
 
 
+def test_a_rule_keeps_its_results_without_its_counts_or_is_refused() -> None:
+    def made(rejected: str) -> Any:
+        settings = {"dead_letter_topic": "dead"}
+        rule = node("rule", "filter", predicate="value <> ''", rejected=rejected)
+        return plain(line(rule, settings=settings))
+
+    for rejected in ("drop_and_count", "count", "warn"):
+        found = [(d.code, d.severity) for d in made(rejected).diagnostics if d.node == "rule"]
+        assert found == [("plain_rejected", "warning")]
+        where = "where(\"value <> ''\")" in made(rejected).code["job.py"]
+        assert where == (rejected == "drop_and_count")
+    for rejected in ("dead_letter", "stop"):
+        errors = [d for d in made(rejected).diagnostics if d.severity == "error"]
+        assert [(d.code, d.parameter) for d in errors] == [("plain_kind", "rejected")]
+
+
 def test_days_of_a_zone_are_refused_and_an_offset_is_sparks_start_time() -> None:
     days = {"type": "tumbling", "unit": "day", "time_zone": "Europe/Paris"}
     made = plain(line(node("days", "count", window=days)))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_compiler.state.state_schema import compare_state
 from millrace_runtime.program import load_program
 
 from tests.compiler.kit import compiled, document, faults, line, node, sink, store, stream, table
@@ -166,3 +167,17 @@ def test_a_program_gives_back_all_names(tmp_path: Path) -> None:
     assert read == kept
     assert back["settings"] == raw["settings"]
     assert names(back) == names(raw)
+
+
+@pytest.mark.parametrize("given", [{}, KAFKA])
+def test_a_rule_changes_neither_names_nor_state(given: Any) -> None:
+    counting = node("words", "count", group_by={"key": "value"})
+    rule = node("rule", "filter", predicate="value <> ''", rejected="warn")
+    old, new = line(counting, **given), line(rule, counting, **given)
+    assert names(new) == names(old)
+    before, after = compiled(old).require(), compiled(new).require()
+    assert {each.verdict for each in compare_state(before, after).stores} == {"kept"}
+    assert stores(new) == stores(old)
+    assert names(line(node("rule", "filter", predicate="true"), counting, **KAFKA)) != names(
+        line(counting, **KAFKA)
+    )

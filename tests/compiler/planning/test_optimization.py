@@ -138,6 +138,15 @@ def test_a_join_of_a_stream_with_itself_has_one_store(type_: str) -> None:
     assert len(topics(self_join(type_))) == (2 if type_ == "inner" else 3)
 
 
+@pytest.mark.parametrize("type_", ["inner", "left", "outer"])
+def test_a_join_that_becomes_an_inner_one_is_warned_of(type_: str) -> None:
+    made = compiled(self_join(type_, optimization="all"))
+    warned = [(each.code, each.node, each.severity) for each in made.diagnostics]
+    assert warned == ([] if type_ == "inner" else [("self_join_inner", "pair", "warning")])
+    assert made.ok
+    assert not compiled(self_join(type_)).diagnostics
+
+
 def test_the_rows_of_a_join_with_two_stores_are_not_those_of_one() -> None:
     change = compare_state(compiled(self_join()), compiled(self_join(optimization="all")))
     [pair] = change.to_json()["stores"]

@@ -25,6 +25,17 @@ KINDS: Refused = {
         line(node("drop", "filter_not", predicate="upper(value)")),
         ("expression_type", "drop", "predicate"),
     ),
+    "a rule on the rows of a table": (
+        document(
+            [table(), node("rule", "filter", predicate="true", rejected="warn"), sink()],
+            ["table > rule", "rule > out"],
+        ),
+        ("rejected_rows", "rule", "rejected"),
+    ),
+    "a rule without a topic for its dead letters": (
+        line(node("rule", "filter", predicate="true", rejected="dead_letter")),
+        ("dead_letter_topic", None, "dead_letter_topic"),
+    ),
     "a new key that does not resolve": (
         line(node("pair", "map", key="value.id", value="value")),
         ("expression_no_parts", "pair", "key"),

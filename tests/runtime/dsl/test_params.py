@@ -41,6 +41,14 @@ def test_the_document_of_a_program_keeps_its_parameters() -> None:
     assert params(document, "count")["window"]["size"] == "${size}"
 
 
+def test_a_rule_says_what_happens_to_rejected_records() -> None:
+    topology = Topology("checked")
+    orders = topology.stream("orders", key=string(), value=json("amount DOUBLE"))
+    orders.filter("value.amount >= 0", rejected="warn", name="rule").to("out")
+    expected = {"predicate": "value.amount >= 0", "rejected": "warn"}
+    assert params(topology.document(), "rule") == expected
+
+
 @pytest.mark.parametrize(
     ("environment", "topic", "predicate", "size"),
     [

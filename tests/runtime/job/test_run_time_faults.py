@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
+from millrace_compiler.operators.stateless.filter import REJECTED
 from millrace_runtime.results.cuts import Cut
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -232,3 +233,30 @@ def test_a_sliding_window_without_length_stops_at_its_first_record(warm: Any) ->
     assert (result.error["node"], result.error["after"]) == ("step", 1)
     assert "difference 0" in result.error["message"]
     assert result.outputs == []
+
+
+@pytest.mark.parametrize("kind", ["filter", "filter_not"])
+def test_a_rule_does_with_a_rejected_record_what_it_says(warm: Any, kind: str) -> None:
+    predicate = "value > 0" if kind == "filter" else "value = 0"
+    seen = {}
+    for rejected in REJECTED:
+        raw = chain(step(kind, predicate=predicate, rejected=rejected))
+        result, _ = run(warm, raw, dead_letter_topic="dead", processing_handler="continue")
+        written = [(each["topic"], each["after"]) for each in result.outputs]
+        counts = result.figures.get("step", {})
+        logged = [(each["level"], each["node"]) for each in result.logs]
+        seen[rejected] = (written, counts.get("dropped"), logged)
+        if rejected == "stop":
+            error = reported(result, "predicate", 2)
+            assert error["cause"]["facts"] == {"predicate": predicate}
+        else:
+            assert result.error is None
+    first, both = [("out", 1)], [("out", 1), ("out", 2)]
+    assert seen == {
+        "drop": (first, {}, []),
+        "drop_and_count": (first, {"rejected": 1}, []),
+        "count": (both, {}, []),
+        "warn": (both, {}, [("warning", "step")]),
+        "dead_letter": ([*first, ("dead", 2)], {"dead_letter": 1}, []),
+        "stop": (first, None, []),
+    }

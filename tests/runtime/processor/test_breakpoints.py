@@ -231,6 +231,50 @@ def test_a_simulation_stops_where_it_is_asked_to_and_shows_the_locals(warm: Any)
     assert result["outputs"] == simulated(warm)["outputs"]
 
 
+#: a module that the processor calls, and a handler of what the module raises
+DISCOUNT = "def reduced(value):\n    half = len(value) // 2\n    return 6 // half\n"
+HANDLER = (
+    "def handle(record, error):\n"
+    "    why = error.exception\n"
+    "    return Response.resume(DeadLetter(record.key, why))\n"
+)
+CALLER = """\
+from prices.discount import reduced
+
+
+class Counter(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record.replace(value=str(reduced(record.value))))
+"""
+
+
+@pytest.mark.spark
+def test_modules_and_handlers_stop_as_well_and_say_where(warm: Any) -> None:
+    made = document(CALLER)
+    made["settings"] = {
+        "modules": {"prices.discount": DISCOUNT},
+        "processing_handler": "function",
+        "processing_function": HANDLER,
+        "dead_letter_topic": "dead",
+    }
+    lines = [{**LINES[0], "value": value} for value in ("four", "x")]
+    asked = {"settings.modules.prices.discount": [3], "settings.processing_function": [1]}
+    result = simulated(warm, document=made, inputs=lines, breakpoints=asked)
+    assert result["breakpoints"]["settings.processing_function"] == [{"line": 1, "at": 2}]
+    found = [step for step in result["steps"] if step["event"] == "stop"]
+    assert [(each["after"], each["code"], each["line"], each["node"]) for each in found] == [
+        (1, "settings.modules.prices.discount", 3, "step"),
+        (2, "settings.modules.prices.discount", 3, "step"),
+        (2, "settings.processing_function", 2, "step"),
+    ]
+    assert shown(found[1]) == {"value": "'x'", "half": "0"}
+    assert set(shown(found[2])) == {"record", "error"}
+    assert [each["value"] for each in result["outputs"]] == ["3", "WmVyb0RpdmlzaW9uRXJyb3I="]
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_printed_line_is_a_step_of_its_record_and_in_the_list(warm: Any) -> None:
@@ -279,5 +323,5 @@ def test_topics_have_the_partitions_that_are_asked_for(warm: Any) -> None:
 def test_a_breakpoint_in_what_is_no_processor_is_refused(warm: Any) -> None:
     from millrace_runtime.errors import MillraceError
 
-    with pytest.raises(MillraceError, match="in out, which is not a Python processor"):
+    with pytest.raises(MillraceError, match="in out, which is no Python processor"):
         simulated(warm, breakpoints={"out": [1]})

@@ -62,6 +62,12 @@ DOCUMENTS: dict[str, Prose] = {
         "Add a sink, such as “To a topic”.",
         "warning",
     ),
+    "self_join_inner": Prose(
+        "The optimization makes this {type} join of a stream with itself an inner join, as in "
+        "Kafka Streams: records without a match give no result.",
+        "Make it an inner join, or choose another optimization in the settings of the topology.",
+        "warning",
+    ),
     "no_nodes": Prose("The topology has no nodes.", "Add a source and a sink."),
     "node_id": Prose(
         "The id of {place} is {found}.",
@@ -187,7 +193,8 @@ DOCUMENTS: dict[str, Prose] = {
         "Choose “At least once”, or run the topology in micro-batches.",
     ),
     "dead_letter_topic": Prose(
-        "A handler is “Dead letter”, but no dead letter topic is set.", "Fill in the topic."
+        "A handler or a rule is “Dead letter”, but no dead letter topic is set.",
+        "Fill in the topic.",
     ),
     "handler_function": Prose(
         "The code has no function.",

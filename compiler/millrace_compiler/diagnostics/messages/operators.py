@@ -6,6 +6,10 @@ from millrace_compiler.diagnostics.prose import Prose
 
 OPERATORS: dict[str, Prose] = {
     # ---- windows, aggregations ------------------------------------------------------------
+    "rejected_rows": Prose(
+        "Rejected rows of a table can only be dropped.",
+        "Choose “Drop”, or put “To stream” before it.",
+    ),
     "window_part": Prose(
         "Windows of the type {type} have no {part}.", "Known properties: {known}."
     ),

@@ -109,6 +109,11 @@ PLAIN: dict[str, Prose] = {
         'Install them with: pip install "pandas<3" pyarrow protobuf',
         "warning",
     ),
+    "plain_rejected": Prose(
+        "Rejected records are not counted: plain Spark has no counters for this.",
+        "Results are the same.",
+        "warning",
+    ),
     "plain_peek": Prose(
         "Messages are not logged: plain Spark has no operator for this.",
         "Records are forwarded unchanged.",

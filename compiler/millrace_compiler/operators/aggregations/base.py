@@ -236,17 +236,17 @@ class Aggregation(Windowed):
         return Call(self.kind)
 
     def described(self, form: str, **values: str) -> Sentence:
-        """The sentence with the grouping and the window, such as "counts by word, per 1 hour"."""
+        """The sentence with window and grouping, such as "per 1 hour · counts by word"."""
         if self.group_by is None:
             return by_window(self.window, f"{form} by key", **values)
         return by_window(self.window, form + " by {key}", key=self.group_by.key, **values)
 
 
 def by_window(window: Window | None, form: str, **values: str) -> Sentence:
-    """The sentence with the window, if there is one."""
+    """The sentence with the window, if there is one, before what may be a long expression."""
     if window is None:
         return Sentence(form, **values)
-    return Sentence(form + ", {window}", **values, window=window.sentence())
+    return Sentence("{window} · " + form, **values, window=window.sentence())
 
 
 def grouped(

@@ -120,9 +120,12 @@ class JoinStreamStream(Join):
         return self.joining(window, repartition=self.repartition, store_name=self.store_name)
 
     def summary(self) -> Sentence:
-        return Sentence(
-            "{type} join, right {time1} before to {time2} after left",
-            type=self.type,
-            time1=show_duration(self.before),
-            time2=show_duration(self.after),
+        before, after = show_duration(self.before), show_duration(self.after)
+        found = (
+            Sentence("within {time}", time=before)
+            if self.before == self.after
+            else Sentence("right {time1} before to {time2} after left", time1=before, time2=after)
         )
+        if self.grace:
+            found = Sentence("{window}, grace {time}", window=found, time=show_duration(self.grace))
+        return Sentence("{window} · {type} join", window=found, type=self.type)

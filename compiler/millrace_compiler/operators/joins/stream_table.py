@@ -88,5 +88,5 @@ class JoinStreamTable(Join):
     def summary(self) -> Sentence:
         if self.grace:
             time = show_duration(self.grace)
-            return Sentence("{type} join by key, waits {time}", type=self.type, time=time)
+            return Sentence("waits {time} · {type} join by key", type=self.type, time=time)
         return Sentence("{type} join by key", type=self.type)

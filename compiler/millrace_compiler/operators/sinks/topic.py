@@ -181,11 +181,11 @@ class SinkTopic(Operator):
 
     def summary(self) -> Sentence:
         if not self.topic and not self.topic_expression:
-            return Sentence("writes to a topic")
-        where = "{topic}" if self.topic else "the topic {topic}"
+            return Sentence("to a topic")
+        where = "to {topic}" if self.topic else "to the topic {topic}"
         formats = [
             f.name for f in (self.key, self.value) if f and f.name in (*SIMPLE, "avro", "protobuf")
         ]
-        form = f"writes {where}" + (" as {formats}" if formats else "")
+        form = where + (" as {formats}" if formats else "")
         topic = self.topic or self.topic_expression or ""
         return Sentence(form, topic=topic, formats=", ".join(formats))

@@ -82,5 +82,5 @@ class SourceGlobalStore(Source):
         ]
 
     def summary(self) -> Sentence:
-        form = "{class_name} on all records of {topic} on every task"
+        form = "{topic} · {class_name} on all records on every task"
         return Sentence(form, class_name=self.class_name, topic=self.topic)

@@ -65,4 +65,4 @@ class SourceGlobalTable(Source):
         return [self.with_store(made)]
 
     def summary(self) -> Sentence:
-        return Sentence("all rows of {topic} on every task", topic=self.topic)
+        return Sentence("{topic} · all rows on every task", topic=self.topic)

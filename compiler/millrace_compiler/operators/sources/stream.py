@@ -93,8 +93,8 @@ class SourceStream(ReadStream):
 
     def summary(self) -> Sentence:
         if self.topic_pattern:
-            return Sentence("reads topics like {pattern}", pattern=self.topic_pattern)
+            return Sentence("topics like {pattern}", pattern=self.topic_pattern)
         topics = ", ".join(self.topic_names())
         if self.reader:
-            return Sentence("reads {topics} from {reader}", topics=topics, reader=self.reader)
-        return Sentence("reads {topics}", topics=topics)
+            return Sentence("{topics} · from {reader}", topics=topics, reader=self.reader)
+        return Sentence("{topics} · {format}", topics=topics, format=self.value.name)

@@ -68,4 +68,4 @@ class SourceTable(TimedSource):
         return [self.with_store(made)]
 
     def summary(self) -> Sentence:
-        return Sentence("latest value of each key of {topic}", topic=self.topic)
+        return Sentence("{topic} · latest value of each key", topic=self.topic)

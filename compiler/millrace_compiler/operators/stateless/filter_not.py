@@ -36,4 +36,6 @@ class FilterNot(Filter):
         return negated(self.predicate)
 
     def summary(self) -> Sentence:
+        if self.is_rule:
+            return Sentence("expects none with {predicate}", predicate=self.predicate)
         return Sentence("drops {predicate}", predicate=self.predicate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from millrace_compiler.declarations.ports import OutPort
+from millrace_compiler.documents.durations import show_duration
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.parameters.parameters import Duration, optional
 from millrace_compiler.parameters.summaries import Sentence
@@ -35,4 +36,9 @@ class StoreSession(StoreNode):
     )
 
     def summary(self) -> Sentence:
-        return Sentence("{name}: values per key and session", name=self.name)
+        if self.retention is None:
+            return Sentence("{name}: values per key and session", name=self.name)
+        time = show_duration(self.retention)
+        return Sentence(
+            "{name}: kept {time} · values per key and session", name=self.name, time=time
+        )

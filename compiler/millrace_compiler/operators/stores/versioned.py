@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from millrace_compiler.declarations.ports import OutPort
+from millrace_compiler.documents.durations import show_duration
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.parameters.parameters import Duration
 from millrace_compiler.parameters.summaries import Sentence
@@ -28,4 +29,5 @@ class StoreVersioned(StoreNode):
     history_retention = Duration("History", "How far back values can be looked up and updated.")
 
     def summary(self) -> Sentence:
-        return Sentence("{name}: history of each key", name=self.name)
+        time = show_duration(self.history_retention)
+        return Sentence("{name}: kept {time} · history of each key", name=self.name, time=time)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from millrace_compiler.declarations.ports import OutPort
+from millrace_compiler.documents.durations import show_duration
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.parameters.parameters import Duration, Flag, optional
 from millrace_compiler.parameters.summaries import Sentence
@@ -39,4 +40,9 @@ class StoreWindow(StoreNode):
     )
 
     def summary(self) -> Sentence:
-        return Sentence("{name}: values per key and window", name=self.name)
+        if self.retention is None:
+            return Sentence("{name}: values per key and window", name=self.name)
+        time = show_duration(self.retention)
+        return Sentence(
+            "{name}: kept {time} · values per key and window", name=self.name, time=time
+        )

@@ -1,7 +1,7 @@
 import { ActionIcon } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { useBreakpoints } from "../../designer/breakpoints";
+import { placeOfSetting, useBreakpoints } from "../../designer/breakpoints";
 import { useDesigner } from "../../designer/store";
 import { type StoreClasses, storeClasses } from "../../graph/stores";
 import { at } from "../../problems/places";
@@ -25,15 +25,15 @@ function useStoreClasses(node: string): StoreClasses {
   );
 }
 
-/** An editor for Python source, in the panel or in a large dialog. */
-export function CodeWidget(props: WidgetProps) {
+/** An editor for Python source, in the panel or in a large dialog. `stops`: whether it has breakpoints. */
+export function CodeWidget({ stops = true, ...props }: WidgetProps & { stops?: boolean }) {
   const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
-  const id = node?.id ?? "";
-  const lines = useBreakpoints((state) => state.lines[id] ?? NONE);
+  const place = node?.id ?? placeOfSetting(path);
+  const lines = useBreakpoints((state) => (stops ? (state.lines[place] ?? NONE) : NONE));
   const stopped = useBreakpoints((state) =>
-    state.stopped?.node === id ? state.stopped.line : null,
+    stops && state.stopped?.node === place ? state.stopped.line : null,
   );
-  const stores = useStoreClasses(id);
+  const stores = useStoreClasses(node?.id ?? "");
   const [large, setLarge] = useState(false);
   const text = asText(value);
   const editor = (height: "panel" | "window") => (
@@ -47,9 +47,7 @@ export function CodeWidget(props: WidgetProps) {
         lines={lines}
         stopped={stopped}
         stores={stores}
-        onBreakpoints={
-          node === null ? null : (next) => useBreakpoints.getState().setLines(id, next)
-        }
+        onBreakpoints={stops ? (next) => useBreakpoints.getState().setLines(place, next) : null}
         onChange={(next) => onChange(next === "" ? undefined : next)}
         onDone={onDone}
       />

@@ -90,9 +90,9 @@ const WIDGETS: Partial<Record<Part, (props: WidgetProps) => ReactNode>> = {
   time_zone: TimeZoneWidget,
 };
 
-/** The function of windows: it has no breakpoints, which are those of a node's class. */
+/** The function of windows: it has no breakpoints; it runs for a timestamp, not for a record. */
 function FunctionWidget(props: WidgetProps) {
-  return <CodeWidget {...props} node={null} />;
+  return <CodeWidget {...props} stops={false} />;
 }
 
 /** Windows of an hour: what a custom window begins with. */

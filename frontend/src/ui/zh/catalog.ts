@@ -120,6 +120,7 @@ export const catalog: Readonly<Record<string, string>> = {
   Initializer: "初始值",
   Inputs: "输入",
   "Invalid timestamp": "无效时间戳",
+  "Rejected records": "被拒绝的记录",
   Joiner: "连接表达式",
   Key: "键",
   Headers: "消息头",
@@ -219,4 +220,8 @@ export const catalog: Readonly<Record<string, string>> = {
   skip: "跳过",
   continue: "继续",
   fail: "停止",
+  drop: "丢弃",
+  drop_and_count: "丢弃并计数",
+  count: "计数",
+  warn: "警告",
 };

@@ -84,6 +84,8 @@ export const causes: Readonly<Record<string, Alternatives>> = {
   element_null: "元素 {index} 为 null。",
   group_without_key: "表的分组需要键，但键为 null。",
   handler_failed: "处理程序失败：{reason}。它因以下错误被调用：{failure}",
+  record_rejected: "记录不满足 `{predicate}`。",
+  record_rejected_not: "记录满足 `{predicate}`。",
   record_too_large: "主题 {topic} 的记录有 {bytes} 字节；max.request.size 允许 {most} 字节。",
   partition_beyond: "没有分区 {partition}：主题 {topic} 有 {count} 个分区，从 0 开始编号。",
   partition_negative: "没有分区 {partition}。",
@@ -153,8 +155,6 @@ export const causes: Readonly<Record<string, Alternatives>> = {
     "{folder} 中的检查点的偏移量不能更改：它由旧版本写入，或由读取 DataFrame 的作业写入。请同时重置其存储，或从新的检查点开始。",
   checkpoint_mismatch_readers:
     "写入 {folder} 中的检查点的作业为这些节点读取 DataFrame：{before}；此作业为这些节点读取：{now}。请从新的检查点开始。",
-  checkpoint_mismatch_real_time:
-    "{folder} 中的检查点由没有实时模式的版本写入。请以微批运行作业，或从新的检查点开始。",
   checkpoint_mismatch_tasks:
     "{folder} 中的检查点由有 {before} 个任务的作业写入；此作业有 {now} 个任务。请从新的检查点开始。",
   checkpoint_mismatch_topology:

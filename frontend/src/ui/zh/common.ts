@@ -1,4 +1,5 @@
 export const common = {
+  "Rejected with a warning": "被拒绝并警告的记录",
   Alerts: "告警",
   State: "状态",
   All: "全部",
@@ -77,6 +78,8 @@ export const common = {
   Stopped: "已停止",
   Failed: "失败",
   Unknown: "未知",
+  Help: "帮助",
+  Edge: "连线",
   Add: "添加",
   Arrange: "排列",
   View: "视图",

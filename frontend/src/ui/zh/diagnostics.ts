@@ -12,6 +12,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "结果没有去处：拓扑没有汇，没有可查询的存储，也没有处理器。",
     "请添加一个汇，例如“写入主题”。",
   ],
+  self_join_inner: [
+    "优化把流与自身的 {type} 连接变为内连接，与 Kafka Streams 相同：没有匹配的记录不产生结果。",
+    "请改为内连接，或在拓扑的设置中选择其他优化。",
+  ],
   no_nodes: ["拓扑没有节点。", "请添加一个源和一个汇。"],
   unknown_key: ["{place} 有未知的键。", "该键被忽略。已知的键：{known}。"],
   node_id_twice: ["ID {found} 被使用了两次。", "请修改其中一个节点的 ID。"],
@@ -263,7 +267,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   handler_function: ["代码中没有函数。", "请编写一个以记录和错误为参数、返回 Response 的函数。"],
   handler_arguments: ["{name} 不能以记录和错误为参数调用。", "请给它两个参数。"],
   module_taken: ["{name} 是 Python、运行时或作业已有的模块的名称。", "请重命名该模块。"],
-  dead_letter_topic: ["有处理程序是“送往死信主题”，但没有设置死信主题。", "请填写主题。"],
+  dead_letter_topic: ["有处理程序或规则是“送往死信主题”，但没有设置死信主题。", "请填写主题。"],
   analyzer: ["无法检查表达式：{reason}", "请启动分析器。"],
   document_text: ["文档不是 JSON：{reason}。", "请提供一个 JSON 对象，编码为 UTF-8。"],
   compile_time: ["编译超过 {limit} 秒，已被停止。", "请简化最近的改动，或把拓扑拆分为多个。"],
@@ -527,6 +531,8 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "Spark 的 transformWithState 需要 Python 包 pandas、pyarrow 和 protobuf，执行器上也需要。",
     "请安装它们：pip install 'pandas<3' pyarrow protobuf",
   ],
+  plain_rejected: ["被拒绝的记录不会计数：普通 Spark 没有对应的计数器。", "结果相同。"],
+  rejected_rows: ["表中被拒绝的行只能丢弃。", "请选择“丢弃”，或在其前面加上“转为流”。"],
   plain_peek: ["消息不会写入日志：普通 Spark 没有对应的算子。", "记录原样转发。"],
   plain_at_least_once: [
     "Spark 的 Kafka 数据汇至少写入一次记录，但保证是 “恰好一次”。",
@@ -594,6 +600,9 @@ export const words: Readonly<Record<string, string>> = {
     "会合并的会话只能计数、求和，或取最大值或最小值",
   "use the aggregator agg + x, the initializer 0 and the merger left + right":
     "将聚合表达式写为从 0 开始的 agg + x，合并表达式写为 left + right",
+  "a query cannot send single records elsewhere, or stop at one":
+    "查询不能把单条记录送往别处，也不能停在某一条上",
+  "drop, count or warn": "丢弃、计数或警告",
   "a table has only its current rows": "表只有当前的行",
   "remove the grace period": "去掉宽限期",
   "tables have no versions": "表没有版本",

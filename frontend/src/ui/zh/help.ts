@@ -89,6 +89,8 @@ export const help: Readonly<Record<string, string>> = {
   "Serialization format of the value.": "值的序列化格式。",
   "Expression for the record's timestamp: TIMESTAMP, or BIGINT in milliseconds. Default: the timestamp of the Kafka record.":
     "记录时间戳的表达式：TIMESTAMP，或以毫秒为单位的 BIGINT。默认：Kafka 记录的时间戳。",
+  "What happens to a record that is not kept. Drop: nothing else; drop and count: it counts as dropped; count: it is counted and forwarded; warn: also logged as a warning, and the alert condition for rejected records applies; dead letter: it is dropped, and its source record is written to the dead letter topic; stop: the job stops at it. Rows of tables are always dropped.":
+    "不被保留的记录会怎样。丢弃：不做别的；丢弃并计数：计入丢弃的记录；计数：计数后仍转发；警告：同时写入一条警告，并适用于告警条件“被拒绝并警告的记录”；送往死信主题：丢弃它，并把其来源记录写入死信主题；停止：作业停在该记录处。表的行总是丢弃。",
   "What to do with a null or negative timestamp: fail, drop and count the record, or use the partition's highest timestamp so far.":
     "时间戳为空或为负时：停止、丢弃并计数，或采用该分区目前最大的时间戳。",
   "Where to start reading a topic that has no committed offsets.":

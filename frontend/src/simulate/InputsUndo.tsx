@@ -1,73 +1,10 @@
-import { ActionIcon, Button } from "@mantine/core";
-import IconUndo from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
-import IconRedo from "@tabler/icons-react/dist/esm/icons/IconArrowForwardUp.mjs";
+import { Button } from "@mantine/core";
 import { type RefObject, useEffect } from "react";
-import { Note, Segments, Tip } from "../ui";
+import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import { isTyping, pressed } from "../ui/keys";
-import type { Order } from "./ordering";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
-
-/** In which order the rows are processed, and what that means. */
-export function InputsBar() {
-  const order = useSimulation((state) => state.order);
-  return (
-    <div className={classes.order} data-testid="inputs-order">
-      <Segments<Order>
-        label={t("Order of the inputs")}
-        value={order}
-        onChange={(chosen) => useSimulation.getState().setOrder(chosen)}
-        items={[
-          { id: "time", title: t("By time") },
-          { id: "listed", title: t("As listed") },
-        ]}
-      />
-      <span>
-        {order === "time"
-          ? t({
-              id: "simulate.as_in_production_of_each",
-              message:
-                "As in production: of each partition in the listed order, and of the partitions the one whose next record has the smallest timestamp. The numbers show this order.",
-            })
-          : t({
-              id: "simulate.in_order_of_rows",
-              message:
-                "In the order of the rows, as if each record arrived after the one above it.",
-            })}
-      </span>
-    </div>
-  );
-}
-
-/** Undo and redo of changes of the inputs. */
-export function UndoButtons() {
-  const { history, stepInputs } = useSimulation();
-  const names = { back: t("Undo"), forward: t("Redo") };
-  const button = (direction: "back" | "forward", keys: string, Shape: typeof IconUndo) => {
-    const label = (direction === "back" ? history.past : history.future).at(-1)?.label;
-    const name = label === undefined ? names[direction] : `${names[direction]}: ${label}`;
-    return (
-      <Tip text={name} keys={keys}>
-        <ActionIcon
-          variant="subtle"
-          aria-label={name}
-          disabled={label === undefined}
-          onClick={() => stepInputs(direction)}
-          data-testid={`inputs-${direction === "back" ? "undo" : "redo"}`}
-        >
-          <Shape size={16} stroke={1.5} />
-        </ActionIcon>
-      </Tip>
-    );
-  };
-  return (
-    <>
-      {button("back", "Mod+Z", IconUndo)}
-      {button("forward", "Mod+Shift+Z", IconRedo)}
-    </>
-  );
-}
 
 /** What the last undo did, or that the inputs are empty because they were removed, with a button to get them back. */
 export function Undone() {
@@ -98,6 +35,12 @@ export function Undone() {
   );
 }
 
+/** The button that opened the menu around an element, which is elsewhere in the document; else the element. */
+function ownerOf(element: Element): Element {
+  const button = element.closest?.('[role="menu"]')?.getAttribute("aria-labelledby");
+  return document.getElementById(button ?? "") ?? element;
+}
+
 /**
  * Makes Ctrl+Z in the panel undo changes of its inputs, never of the topology, also after the element that had the focus
  * disappeared, such as a row that is removed.
@@ -106,7 +49,7 @@ export function useOwnUndo(box: RefObject<HTMLDivElement | null>) {
   useEffect(() => {
     let inside = false;
     const note = (event: Event) => {
-      inside = box.current?.contains(event.target as Node) === true;
+      inside = box.current?.contains(ownerOf(event.target as Element)) === true;
     };
     const undo = (event: KeyboardEvent) => {
       const keys = pressed(event);

@@ -4,10 +4,11 @@ import { useRef } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { dispatch } from "../commands/shortcuts";
 import { useDesigner } from "../designer/store";
-import { InputsBar, UndoButtons, Undone, useOwnUndo } from "./InputsBar";
+import { Undone, useOwnUndo } from "./InputsUndo";
 import { readKept } from "./kept";
 import { newRow } from "./scenario";
 import { useSimulation } from "./store";
+import { OptionsMenu } from "./Toolbar";
 
 vi.mock("../api/topologyCalls", () => ({ sampleInputs: async () => ({ inputs: [] }) }));
 
@@ -18,8 +19,7 @@ function Panel() {
   return (
     <div ref={box}>
       <Undone />
-      <InputsBar />
-      <UndoButtons />
+      <OptionsMenu />
       {rows.length === 0 ? null : (
         <button type="button" onClick={() => setRows([], { label: "Clear" })}>
           Clear
@@ -35,7 +35,7 @@ function open() {
   state.open(5);
   state.setRows([newRow({ topic: "a" }), newRow({ topic: "b" })], { label: "Two rows" });
   render(
-    <MantineProvider>
+    <MantineProvider env="test">
       <Panel />
     </MantineProvider>,
   );
@@ -86,9 +86,36 @@ test("Ctrl+Z in the panel undoes its inputs, and never an edit of the topology",
 
 test("the order of the inputs is kept with them, and can be undone", () => {
   open();
-  expect(screen.getByTestId("inputs-order").textContent).toContain("As in production");
-  fireEvent.click(screen.getByText("As listed"));
+  fireEvent.click(screen.getByTestId("simulation-options"));
+  const listed = () => screen.getByRole("menuitemradio", { name: /^As listed/ });
+  expect(
+    screen.getByRole("menuitemradio", { name: /As in production/, checked: true }),
+  ).toBeTruthy();
+  fireEvent.click(listed());
   expect(readKept(5)?.order).toBe("listed");
-  useSimulation.getState().stepInputs("back");
+  fireEvent.click(screen.getByTestId("simulation-options"));
+  expect(listed().getAttribute("aria-checked")).toBe("true");
+  fireEvent.click(screen.getByTestId("inputs-undo"));
   expect(readKept(5)?.order).toBe("time");
+  fireEvent.click(screen.getByTestId("simulation-options"));
+  fireEvent.click(screen.getByTestId("inputs-redo"));
+  expect(readKept(5)?.order).toBe("listed");
+});
+
+test("options of the simulation run it again on changes, and empty its inputs", () => {
+  open();
+  fireEvent.click(screen.getByTestId("simulation-options"));
+  fireEvent.click(screen.getByRole("menuitemcheckbox", { name: "Run again on every change" }));
+  expect(useSimulation.getState().auto).toBe(true);
+  expect(screen.getByTestId("simulation-options").dataset.active).toBe("true");
+  fireEvent.click(screen.getByTestId("simulation-options"));
+  const clear = screen.getByRole("menuitem", { name: "Clear" });
+  fireEvent.pointerDown(clear);
+  fireEvent.click(clear);
+  expect(useSimulation.getState().rows).toEqual([]);
+  // The menu belongs to the panel, although it is elsewhere in the document.
+  (document.activeElement as HTMLElement | null)?.blur();
+  fireEvent.keyDown(document.body, { key: "z", ctrlKey: true });
+  expect(useSimulation.getState().rows).toHaveLength(2);
+  useSimulation.getState().setAuto(false);
 });
