@@ -39,6 +39,7 @@ from deployments.created_topics import create_within_quota
 from deployments.events import deployment_changed, wake_reconciler
 from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
+from deployments.outputs import lock_topology, require_own_outputs
 from deployments.plain_dialect import dialect_of, require_plain_beginning
 from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
 from deployments.shadows import has_shadow, refuse_shadow
@@ -53,7 +54,8 @@ def create_deployment(
 ) -> Deployment:
     """Create a deployment of a version of a topology and request its start.
 
-    Raises NotFound if the version does not exist, Conflict if the topology is already deployed.
+    Raises NotFound if the version does not exist, Conflict if the topology is already deployed in
+    the environment or another deployment of it writes the same topics.
     """
     require(actor, topology.workspace_id, Role.OPERATOR)
     if topology.is_fragment:
@@ -69,9 +71,10 @@ def create_deployment(
         with transaction.atomic():
             # Requests that create deployments at the same time are serialized.
             Workspace.objects.select_for_update().get(pk=topology.workspace_id)
+            lock_topology(topology.pk)
+            require_own_outputs(topology, version, settings)
             rows = Deployment.objects.filter(workspace=topology.workspace_id)
-            if not rows.filter(topology=topology, is_shadow=False).exists():
-                require_room("deployments", rows.count())
+            require_room("deployments", rows.count())
             deployment = Deployment.objects.create(
                 workspace_id=topology.workspace_id,
                 topology=topology,
@@ -94,16 +97,10 @@ def create_deployment(
             )
             deployment_changed(deployment.pk)
             wake_reconciler(deployment.pk)
-    except IntegrityError as error:
-        existing = Deployment.objects.filter(topology=topology, is_shadow=False).first()
-        if existing is None:
-            raise
-        raise Conflict(
-            "already_deployed",
-            f"“{topology.name}” already has a deployment (number {existing.pk}).",
-            "Redeploy it with the version that should run, or delete it first.",
-            deployment=existing.pk,
-        ) from error
+    except IntegrityError:
+        # Another request was first, where rows are not locked.
+        require_own_outputs(topology, version, settings)
+        raise
     return deployment
 
 
@@ -302,7 +299,8 @@ def request_redeploy(
     ``decisions``: what happens to stores whose rows the version cannot carry over, by store id;
     ``beginning``: with empty stores or from other offsets; ``name`` confirms a reset. Raises
     NotFound if the version does not exist, Conflict for a start setting if the deployment continues
-    from its checkpoint, and Conflict with the plan of the change if a decision is missing.
+    from its checkpoint, for an environment or topics of another deployment of the topology, and
+    with the plan of the change if a decision is missing.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     refuse_shadow(deployment)
@@ -326,6 +324,9 @@ def request_redeploy(
     ) as change:
         if settings is not None:
             _refuse_another_place(change.row, settings)
+        lock_topology(change.row.topology_id)
+        wanted = change.row.settings if settings is None else settings
+        require_own_outputs(change.row.topology, version, wanted, change.row)
         other_version = change.row.version_id != version.pk
         other_settings = settings is not None and dict(settings) != change.row.settings
         running = change.row.desired == Desired.RUNNING
@@ -417,12 +418,15 @@ def plan_redeploy(
 
     ``beginning``: from another position; ``settings``: to use instead of the present ones. Raises
     NotFound if the version does not exist, ApiError if it does not compile or the beginning is
-    invalid, Unavailable if the analyzer does not respond.
+    invalid, Conflict for an environment or topics of another deployment of the topology,
+    Unavailable if the analyzer does not respond.
     """
     version = version_numbered(deployment.topology_id, number)
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)
         _require_possible(deployment, version, beginning, deployment.topology.name, settings)
+    wanted = deployment.settings if settings is None else settings
+    require_own_outputs(deployment.topology, version, wanted, deployment)
     return start_plan(deployment, version, beginning, settings)
 
 

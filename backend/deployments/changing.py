@@ -84,11 +84,14 @@ class ChangeByPerson:
         self._transaction.__exit__(kind, error, trace)
 
     def _with_generators(self) -> None:
-        """Stop the topology's own generators with the deployment, and start them with it again."""
+        """Stop the topology's own generators with its last deployment, and start them again."""
         from records import generators
 
         row = self.row
         if row.is_shadow or row.desired == self._was:
+            return
+        others = row.topology.deployments.filter(is_shadow=False).exclude(pk=row.pk)
+        if others.filter(desired=Desired.RUNNING).exists():
             return
         if row.desired == Desired.STOPPED:
             generators.stop_with(self._actor, row.topology)

@@ -8,7 +8,9 @@ from typing import ClassVar
 from accounts.models import User, Workspace
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from millrace_model.drivers import StartStep
 from millrace_model.reading import ShapeError, read
@@ -26,6 +28,7 @@ from deployments.choices import (
     StepState,
     Target,
 )
+from deployments.environments import environment_of
 
 
 def waiting_steps() -> list[StartStep]:
@@ -80,11 +83,12 @@ class Deployment(models.Model):
     class Meta:
         ordering: ClassVar = ["-id"]
         constraints: ClassVar = [
-            # Two deployments of a topology would both write its output topics.
+            # The environment is a setting; ADR 50.
             models.UniqueConstraint(
-                fields=["topology"],
+                "topology",
+                Coalesce(KT("settings__environment"), Value("")),
                 condition=Q(is_shadow=False),
-                name="one_deployment_per_topology",
+                name="one_deployment_per_environment",
             ),
             models.CheckConstraint(
                 condition=Q(desired__in=Desired.values), name="known_desired_state"
@@ -93,6 +97,11 @@ class Deployment(models.Model):
 
     def __str__(self) -> str:
         return f"deployment {self.pk} of {self.topology_id}"
+
+    @property
+    def environment(self) -> str | None:
+        """The environment whose values its parameters have; None: their defaults."""
+        return environment_of(self.settings)
 
     @property
     def directory(self) -> Path:

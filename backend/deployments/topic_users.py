@@ -10,14 +10,12 @@ from django.db.models import Exists, OuterRef, Q
 from millrace_compiler.documents.topic_patterns import NoPattern, topic_pattern
 from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import DocumentNode, TopologyDocument
-from millrace_model.drivers import DeploymentSettings
 from redis.exceptions import RedisError
-from topologies.models import Version
 
 from deployments.choices import Desired
-from deployments.environments import document_in, environment_of
+from deployments.environments import document_in
 from deployments.models import Deployment, Run, Shadow
-from deployments.rows import settings_before
+from deployments.outputs import possible_versions
 from deployments.runtime import places_of, read_runtime
 from deployments.shadows import shadow_document
 
@@ -56,30 +54,12 @@ def _declared(row: Deployment, topic: str) -> Iterator[TopicUse]:
     shadow: Shadow | None = getattr(row, "shadow", None)
     if shadow is not None and topic.endswith(shadow.suffix):
         yield TopicUse(row, "is a shadow that writes it")
-    for version, settings in _versions(row):
+    for version, settings in possible_versions(row):
         document: TopologyDocument = document_in(version, settings)
         if shadow is not None:
             document = shadow_document(document, shadow.suffix)
         for how, certain in uses_in(document, topic):
             yield TopicUse(row, how, certain)
-
-
-def _versions(row: Deployment) -> list[tuple[Version, DeploymentSettings]]:
-    """Return the versions that should run, that run, and that run again after a failure.
-
-    Each with its settings, whose environment determines the names of topics.
-    """
-    found = {(row.version_id, environment_of(row.settings)): (row.version, row.settings)}
-    run = row.live_run
-    if run is not None:
-        settings = row.settings if run.settings is None else run.settings
-        found[run.version_id, environment_of(settings)] = (run.version, settings)
-    if row.fallback is not None:
-        fallback = Version.objects.filter(topology=row.topology_id, number=row.fallback).first()
-        if fallback is not None:
-            settings = settings_before(row, fallback.number)
-            found[fallback.pk, environment_of(settings)] = (fallback, settings)
-    return list(found.values())
 
 
 def uses_in(document: TopologyDocument, topic: str) -> Iterator[tuple[str, bool]]:

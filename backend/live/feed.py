@@ -6,14 +6,15 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import structlog
 from asgiref.sync import sync_to_async
 from deployments import runtime
+from deployments.environments import environment_of
 from deployments.logs import level_of
 from django.conf import settings
 from millrace_backend import redis as names
@@ -68,6 +69,23 @@ def _forget(task: asyncio.Task[None]) -> None:
     _left.discard(task)
     if not task.cancelled():
         task.exception()  # nobody else asks for it
+
+
+class Brief(TypedDict):
+    """A deployment in a list of topologies."""
+
+    id: int
+    observed: str
+    desired: str
+    version: int
+    environment: str | None
+
+
+class Deleted(TypedDict):
+    """A deployment that was deleted."""
+
+    id: int
+    topology: int
 
 
 @dataclass
@@ -216,7 +234,8 @@ class Feed:
                 "presence": [],
             }
         self.topology = await sync_to_async(topology_for)(self.scope, self.scope.topology)
-        deployment = deployments[0] if deployments else None
+        chosen = self._chosen([each["id"] for each in deployments])
+        deployment = next((each for each in deployments if each["id"] == chosen), None)
         found = await self._watch_run(deployment)
         await self._watch_cursors(self.scope.topology)
         return {
@@ -226,6 +245,13 @@ class Feed:
             "runtime": found,
             "presence": await self._users(),
         }
+
+    def _chosen(self, deployments: Sequence[int]) -> int | None:
+        """Return the deployment that the page shows: as before, as it asked, or the newest."""
+        wanted = self.scope.deployment if self.deployment is None else self.deployment
+        if wanted in deployments:
+            return wanted
+        return deployments[0] if deployments else None
 
     async def _watch_run(self, deployment: dict[str, Any] | None) -> RuntimeJson | None:
         """Listen to the live run's reports, and return its last report."""
@@ -348,7 +374,9 @@ class Feed:
                 yield text
             return
         if kind == LiveEvent.DEPLOYMENT_DELETED and self.scope.topology is not None:
-            self._leave_run()
+            async for text in self._without(data):
+                yield text
+            return
         if kind == LiveEvent.PRESENCE and self.scope.topology is None:
             return
         if kind not in {LiveEvent.TOPOLOGY_CHANGED, LiveEvent.DRAFT_CHANGED} or (
@@ -368,9 +396,16 @@ class Feed:
         """Listen to the deployment's current run, if it is another one."""
         if self.scope.topology is None:
             return
-        if self.topology is not None:
-            brief = ("id", "observed", "desired", "version")
-            self.topology["deployment"] = {name: deployment[name] for name in brief}
+        brief: Brief = {
+            "id": deployment["id"],
+            "observed": deployment["observed"],
+            "desired": deployment["desired"],
+            "version": deployment["version"],
+            "environment": environment_of(deployment["settings"]),
+        }
+        self._note(deployment["id"], [brief])
+        if self.deployment not in {None, deployment["id"]}:
+            return
         report_id = (deployment["run"] or {}).get("report_id")
         if report_id == self.run and deployment["id"] == self.deployment:
             return
@@ -381,6 +416,25 @@ class Feed:
             self.hub.watch(self.subscription, names.run_stream(report_id), START)
             async for text in self._catch_up_run():
                 yield text
+
+    async def _without(self, deleted: Deleted) -> AsyncIterator[bytes]:
+        """Tell the page that a deployment was deleted; then show another one, if there is one."""
+        self._note(deleted["id"], [])
+        shown = deleted["id"] == self.deployment
+        if shown:
+            self._leave_run()
+        yield encode(LiveEvent.DEPLOYMENT_DELETED, deleted, self._id())
+        if shown and await sync_to_async(deployments_for)(self.scope):
+            yield await self._snapshot()
+
+    def _note(self, deployment: int, now: Sequence[Brief]) -> None:
+        """Replace a deployment in the topology that the page has received last."""
+        if self.topology is None:
+            return
+        others = [each for each in self.topology["deployments"] if each["id"] != deployment]
+        briefs = sorted([*others, *now], key=lambda each: each["id"], reverse=True)
+        self.topology["deployments"] = briefs
+        self.topology["deployment"] = briefs[0] if briefs else None
 
     def _handle_report(self, event: DriverEvent | None) -> bytes:
         if event is None or self.deployment is None or self.run is None:

@@ -28,7 +28,8 @@ MOST_DEPLOYMENTS = 500
 class Scope:
     """A reader, and what they listen to: one topology or a whole workspace.
 
-    The reader is authenticated by an API token (its id) or a session (its key).
+    The reader is authenticated by an API token (its id) or a session (its key). ``deployment``: the
+    one of the topology that the page shows; None: the newest.
     """
 
     user: int
@@ -37,6 +38,7 @@ class Scope:
     topology: int | None = None
     token: int | None = None
     session: str = ""
+    deployment: int | None = None
 
 
 def topology_for(scope: Scope, topology: int) -> dict[str, Any] | None:

@@ -161,9 +161,13 @@ def content(
     workspace = rule.workspace.slug
     name = "" if deployment is None else deployment.topology.name
     path = "alerts" if deployment is None else f"t/{deployment.topology_id}"
+    where = ""
+    if deployment is not None and deployment.environment:
+        where = f" ({deployment.environment})"
+        path += f"?deployment={deployment.pk}"
     title = {
-        AlertEvent.FIRED: f"Firing: {rule.name} – {name}",
-        AlertEvent.RESOLVED: f"Resolved: {rule.name} – {name}",
+        AlertEvent.FIRED: f"Firing: {rule.name} – {name}{where}",
+        AlertEvent.RESOLVED: f"Resolved: {rule.name} – {name}{where}",
         AlertEvent.TEST: f"Test: {rule.name}",
     }[event]
     value = None if alert is None else alert.value

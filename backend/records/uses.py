@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from accounts.models import Workspace
@@ -27,32 +28,48 @@ class TopicUse(UsedFormats):
     """A node of a topology that reads or writes a topic, and the formats it states."""
 
     topology: int
-    deployment: Annotated[int | None, "The topology's deployment; null without one."]
+    deployment: Annotated[int | None, "A deployment in which it does; null without one."]
     name: str
     node: str
 
 
 def uses_of(workspace: Workspace, topic: str) -> list[TopicUse]:
-    """Return nodes of the newest versions that read or write the topic by name, readers first."""
+    """Return nodes of the newest versions that read or write the topic by name, readers first.
+
+    With the values of the environments in which a topology is deployed, and the defaults.
+    """
     newest = (
         Version.objects.filter(topology__workspace=workspace, number=F("topology__latest_number"))
         .select_related("topology")
         .order_by("-topology__updated_at")[:MOST_LOOKED_AT]
     )
-    deployed = dict(Deployment.objects.filter(workspace=workspace).values_list("topology_id", "pk"))
+    deployed: dict[int, dict[str | None, int]] = {}
+    for row in Deployment.objects.filter(workspace=workspace, is_shadow=False):
+        deployed.setdefault(row.topology_id, {})[row.environment] = row.pk
     found: list[TopicUse] = [
-        {
-            "topology": version.topology_id,
-            "deployment": deployed.get(version.topology_id),
-            "name": version.topology.name,
-            "node": node["id"],
-            **use,
-        }
+        use
         for version in newest
-        for node in document_in(version.document, None)["nodes"]
-        if (use := _use(node, topic)) is not None
+        for use in _uses_in(version, deployed.get(version.topology_id, {}), topic)
     ]
     return sorted(found, key=lambda each: not each["reads"])
+
+
+def _uses_in(version: Version, deployed: dict[str | None, int], topic: str) -> Iterator[TopicUse]:
+    """Yield the uses of a version, each node once, for the first environment with one."""
+    seen = set()
+    for environment in dict.fromkeys([*deployed, None]):
+        for node in document_in(version.document, environment)["nodes"]:
+            use = _use(node, topic)
+            if use is None or node["id"] in seen:
+                continue
+            seen.add(node["id"])
+            yield {
+                "topology": version.topology_id,
+                "deployment": deployed.get(environment),
+                "name": version.topology.name,
+                "node": node["id"],
+                **use,
+            }
 
 
 def _use(node: DocumentNode, topic: str) -> UsedFormats | None:

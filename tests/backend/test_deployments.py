@@ -72,6 +72,7 @@ def test_one_click_deploys_a_version_that_is_to_run_at_once(
         "observed": "new",
         "desired": "running",
         "version": 2,
+        "environment": None,
     }
 
 

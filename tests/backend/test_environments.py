@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from accounts.models import User
 from deployments import actions, reconciling, topic_users
+from deployments.management.commands.millrace_deploy import lines_of
 from deployments.models import Deployment
+from django.db import IntegrityError, transaction
+from millrace_backend.errors import Conflict
+from monitoring import notifying
+from monitoring.choices import AlertEvent
+from records.uses import uses_of
 from topologies import actions as topologies
+from topologies.approving import approve
+from topologies.models import Topology
 from topologies.simulating import Simulation
 
 from tests.backend.conftest import Client, People, RecordedSimulator
@@ -26,6 +34,18 @@ def parametrized() -> Any:
     made = summing("INT")
     made["parameters"] = PARAMETERS
     made["nodes"][0]["params"]["topics"] = ["${source}"]
+    return made
+
+
+def writing(topic: str = "${target}") -> Any:
+    """Return such a document that writes a topic of the environment, and dead letters likewise."""
+    made = parametrized()
+    made["parameters"] = {
+        **PARAMETERS,
+        "target": {"type": "topic", "default": "out", "values": {"prod": "out-prod"}},
+    }
+    made["nodes"][-1]["params"]["topic"] = topic
+    made["settings"] = {"dead_letter_topic": "${target}-dead"}
     return made
 
 
@@ -128,3 +148,145 @@ def test_a_saved_version_with_parameters_is_simulated_by_a_viewer(
         format="json",
     )
     assert answer.status_code == 202
+
+
+def deploy(person: User, topology: Topology, environment: str | None, version: int = 1) -> Any:
+    """Deploy a version in an environment."""
+    settings: Any = {} if environment is None else {"environment": environment}
+    return actions.create_deployment(person, topology, version, "local", settings)
+
+
+def test_a_topology_has_a_deployment_for_each_environment(
+    people: People, client_of: Client
+) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    first, second = (deploy(people.operator, topology, each) for each in (None, "prod"))
+    listed: Any = client_of(people.viewer).get(f"/api/topologies/{topology.pk}").json()
+    assert [(each["id"], each["environment"]) for each in listed["deployments"]] == [
+        (second.pk, "prod"), (first.pk, None),
+    ]  # fmt: skip
+    assert listed["deployment"] == listed["deployments"][0]
+    with pytest.raises(Conflict) as refused:
+        deploy(people.operator, topology, "prod")
+    assert (refused.value.code, refused.value.data["deployment"]) == ("already_deployed", second.pk)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Deployment.objects.filter(pk=first.pk).update(settings={"environment": "prod"})
+    with pytest.raises(Conflict) as refused:
+        actions.request_redeploy(people.operator, first, 1, {"environment": "prod"})
+    assert refused.value.code == "already_deployed"
+
+
+def test_two_deployments_never_write_the_same_topics(people: People, client_of: Client) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    prod = deploy(people.operator, topology, "prod")
+    dev = deploy(people.operator, topology, "dev")
+    with pytest.raises(Conflict) as refused:
+        deploy(people.operator, topology, "test")
+    assert refused.value.code == "outputs_shared"
+    assert refused.value.data["topics"] == ["out", "out-dead"]
+    assert refused.value.data["deployment"] == dev.pk
+    topologies.save_version(people.editor, topology, writing("out"), "Same topic", 1)
+    actions.request_redeploy(people.operator, dev, 2)
+    client = client_of(people.operator)
+    for answer in (
+        client.post(f"/api/deployments/{prod.pk}/redeploy", {"version": 2}, format="json"),
+        client.get(f"/api/deployments/{prod.pk}/plan?version=2"),
+        client.get(f"/api/deployments/{dev.pk}/promotion?environment=test"),
+    ):
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (409, "outputs_shared")
+        assert "“out”" in error["message"]
+        assert "parameter" in error["hint"]
+
+
+def test_an_environment_is_held_until_the_change_to_another_has_arrived(people: People) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    row = deploy(people.operator, topology, "dev")
+    reconciling.begin_run(row.pk, 100, "here", "boot/1", 1)
+    actions.request_redeploy(people.operator, row, 1, {"environment": "prod"})
+    with pytest.raises(Conflict) as refused:
+        deploy(people.operator, topology, "dev")
+    assert refused.value.code == "already_deployed"
+    reconciling.fall_back(row.pk)
+    row.refresh_from_db()
+    assert row.environment == "dev"
+    deploy(people.operator, topology, "prod")
+
+
+def test_a_version_is_promoted_to_a_new_deployment_and_later_to_that_one(
+    people: People, client_of: Client
+) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    dev = deploy(people.operator, topology, "dev")
+    Deployment.objects.filter(pk=dev.pk).update(settings={"environment": "dev", "cores": 3})
+    path = f"/api/deployments/{dev.pk}/promotion"
+    client = client_of(people.operator)
+    proposed = client.get(f"{path}?environment=prod").json()
+    assert proposed.get("error") is None
+    assert (proposed["deployment"], proposed["plan"], proposed["version"]) == (None, None, 1)
+    assert proposed["settings"] == {"environment": "prod", "cores": 3}
+    assert proposed["parameters"] == [
+        {"name": "source", "old": "in", "new": "orders"},
+        {"name": "unit", "old": "1", "new": "2"},
+        {"name": "target", "old": "out", "new": "out-prod"},
+    ]
+    body = {"environment": "prod", "settings": {"cores": 1}}
+    made = client.post(path, body, format="json")
+    assert (made.status_code, made.json()["settings"]) == (201, {"environment": "prod", "cores": 1})
+    changed = {**writing(), "description": "Second"}
+    topologies.save_version(people.editor, topology, cast("Any", changed), "Second", 1)
+    actions.request_redeploy(people.operator, dev, 2)
+    proposed = client.get(f"{path}?environment=prod").json()
+    assert (proposed["deployment"], proposed["version"]) == (made.json()["id"], 2)
+    assert (proposed["plan"]["before"], proposed["plan"]["version"]) == (1, 2)
+    assert proposed["plan"]["environments"] == {"old": "prod", "new": "prod"}
+    again = client.post(path, {"environment": "prod"}, format="json")
+    assert (again.status_code, again.json()["version"]) == (200, 2)
+    assert again.json()["settings"] == {"environment": "prod", "cores": 1}
+    same = client.post(path, {"environment": "dev"}, format="json")
+    assert same.json()["error"]["code"] == "already_in_environment"
+
+
+def test_a_promotion_needs_the_approval_of_its_version(people: People, client_of: Client) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    dev = deploy(people.operator, topology, "dev")
+    people.workspace.approval_required = True
+    people.workspace.save()
+    path = f"/api/deployments/{dev.pk}/promotion"
+    client = client_of(people.operator)
+    assert client.get(f"{path}?environment=prod").json()["approval"]["approved_by"] == []
+    refused = client.post(path, {"environment": "prod"}, format="json")
+    assert refused.json()["error"]["code"] == "approval_missing"
+    approve(people.admin, topology.versions.get())
+    assert client.post(path, {"environment": "prod"}, format="json").status_code == 201
+
+
+def test_the_readers_of_a_topic_name_the_deployment_that_reads_it(people: People) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    rows = {each: deploy(people.operator, topology, each) for each in ("dev", "prod")}
+    for topic, environment in (("in", "dev"), ("orders", "prod")):
+        (use,) = uses_of(people.workspace, topic)
+        assert use["deployment"] == rows[environment].pk
+
+
+def test_generators_stop_with_the_last_deployment(people: People) -> None:
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", writing())
+    rows = [deploy(people.operator, topology, each) for each in ("dev", "prod")]
+    made = topology.generators.create(
+        workspace=people.workspace, topic="in", recipe={}, rate=1, state="running"
+    )
+    states = []
+    for row in rows:
+        actions.request_stop(people.operator, row)
+        made.refresh_from_db()
+        states.append(made.state)
+    assert states == ["running", "stopped"]
+
+
+def test_notifications_and_commands_name_the_environment(deployed: Deployment) -> None:
+    rule = deployed.workspace.alert_rules.create(name="Down", condition="failed")
+    found = notifying.content(AlertEvent.FIRED, rule, deployed, None)
+    assert found["title"] == "Firing: Down – Sums (prod)"
+    assert found["url"].endswith(f"/t/{deployed.topology_id}?deployment={deployed.pk}")
+    plan: Any = {"before": 1, "version": 2, "stores": [], "sources": [], "handover": None}
+    assert lines_of(plan, deployed)[0] == "Sums (prod): version 1 -> 2"

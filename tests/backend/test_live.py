@@ -88,15 +88,15 @@ class Page:
         if event == "snapshot":
             self.state = data
         elif event == "deployment.changed":
-            other_run = (state["deployment"] or {}).get("run") != data["run"]
-            state["runtime"] = None if other_run else state["runtime"]
-            state["deployment"] = data
-            state["deployments"] = [data]
-            brief = ("id", "observed", "desired", "version")
-            state["topology"]["deployment"] = {name: data[name] for name in brief}
+            shown = state["deployment"] or data
+            if shown["id"] == data["id"]:
+                state["runtime"] = None if shown["run"] != data["run"] else state["runtime"]
+                state["deployment"] = data
+            self.relist(data["id"], [data])
         elif event == "deployment.deleted":
-            state.update(deployment=None, deployments=[], runtime=None)
-            state["topology"]["deployment"] = None
+            if (state["deployment"] or data)["id"] == data["id"]:
+                state.update(deployment=None, runtime=None)
+            self.relist(data["id"], [])
         elif event == "topology.changed":
             state["topology"] = data
         elif event == "runtime.progress":
@@ -105,6 +105,22 @@ class Page:
             state["presence"] = data["users"]
         elif event == "cursor":
             state["cursors"] = [*state.get("cursors", ()), data]
+
+    def relist(self, deployment: int, now: list[Any]) -> None:
+        """Replace a deployment in the lists."""
+        others = [each for each in self.state["deployments"] if each["id"] != deployment]
+        found = sorted([*others, *now], key=lambda each: -each["id"])
+        names = ("id", "observed", "desired", "version")
+        briefs = [
+            {
+                **{name: each[name] for name in names},
+                "environment": each["settings"].get("environment"),
+            }
+            for each in found
+        ]
+        self.state["deployments"] = found
+        shown = self.state["topology"]
+        shown.update(deployments=briefs, deployment=briefs[0] if briefs else None)
 
 
 @asynccontextmanager
@@ -137,6 +153,7 @@ async def fresh(user: User, query: dict[str, Any]) -> dict[str, Any]:
         user.shown_name,
         await sync_to_async(lambda: Topology.objects.get(pk=query["topology"]).workspace_id)(),
         query["topology"],
+        deployment=query.get("deployment"),
     )
     found = feeds.Feed(scope)
     try:
@@ -303,6 +320,40 @@ async def test_a_page_hears_only_of_its_own_topology(driver: Driver, people: Peo
     async with open_page(people.viewer, {"workspace": "main"}) as page:
         assert await page.next() == "snapshot"
         assert len(page.state["deployments"]) == 2
+
+
+async def test_a_page_shows_one_deployment_and_the_states_of_the_others(
+    driver: Driver, people: People
+) -> None:
+    first = driver.deployment
+    prod: Any = {"environment": "prod"}
+    second = await sync_to_async(deployment_actions.create_deployment)(
+        people.operator, driver.topology, 1, "local", prod
+    )
+    query = {"topology": driver.topology.pk, "deployment": first.pk}
+    async with open_page(people.operator, query) as page:
+        assert await page.next() == "snapshot"
+        assert page.state["deployment"]["id"] == first.pk
+        await sync_to_async(driver.begin)()
+        await sync_to_async(driver.report)()
+        await sync_to_async(reconciling.begin_run)(second.pk, 900, "here", "boot/1", 1)
+        report(f"{second.pk}-1", progress(driver.at, 5))
+        await sync_to_async(reconciling.observe)(second.pk, "running")
+        await sync_to_async(driver.report)()
+        await page.until(lambda state: state["deployments"][0]["observed"] == "running")
+        await page.until(lambda state: (state["runtime"] or {}).get("at") == driver.at)
+        assert page.heard.count("runtime.progress") == 2
+        assert page.heard.count("snapshot") == 1
+        assert page.state["topology"]["deployment"]["environment"] == "prod"
+        assert settled(page.state) == settled(await fresh(people.operator, query))
+        await sync_to_async(reconciling.end_run)(first.pk, "stopped")
+        await sync_to_async(deployment_actions.request_stop)(people.operator, first)
+        await sync_to_async(reconciling.observe)(first.pk, "stopped")
+        await sync_to_async(deployment_actions.delete_deployment)(people.operator, first)
+        await page.until(lambda state: (state["deployment"] or {}).get("id") == second.pk)
+        assert page.state["runtime"]["deployment"] == second.pk
+        assert len(page.state["deployments"]) == 1
+    assert (await fresh(people.operator, query))["deployment"]["id"] == second.pk
 
 
 async def test_an_opened_page_starts_the_analyzer(people: People, millrace_settings: Any) -> None:

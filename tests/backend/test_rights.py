@@ -76,6 +76,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "deployment_create": {"topology": "{topology}", "version": 1},
     "deployment_redeploy": {"version": 2},
     "deployment_scale": {"cores": 2},
+    "deployment_promote": {"environment": "prod"},
     "shadow_create": {"version": 2},
     "shadow_end": {"name": "Orders"},
     "deployment_plan_start": {"version": 2},
@@ -122,6 +123,7 @@ QUERIES = {
     "deployment_figures": "?figure=lag",
     "live": "?topology={topology}",
     "deployment_plan": "?version=2",
+    "deployment_promotion": "?environment=prod",
     "deployment_records": "?edge=a.out>b.in",
 }
 

@@ -1,4 +1,4 @@
-"""Two windows on one topology: no version is overwritten."""
+"""Versions in two windows, in two languages and in two environments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
+from tests.e2e.test_every_screen import AXE, RULES, examine
 from tests.e2e.test_word_count_journey import new_topology
 
 #: milliseconds; a fraction is enough on an idle machine
@@ -161,3 +162,45 @@ def test_a_selection_becomes_a_fragment_that_is_updated_and_dissolved(
     page.get_by_test_id("dissolve").click()
     expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
     assert sorted(designer.nodes()) == ["count", "in", "keep", "out"]
+
+
+def test_a_version_is_promoted_and_each_environment_is_shown(page: Page, system: System) -> None:
+    """By keyboard. The versions do not compile, so that no driver starts."""
+    limit = {"type": "number", "default": 1, "values": {"dev": 2, "prod": 5}}
+    node = {"id": "large", "kind": "filter", "params": {"predicate": "value > ${low}"}}
+    document = {
+        "format": "millrace.topology/1",
+        "name": "Promoted",
+        "parameters": {"low": limit},
+        "nodes": [node],
+        "edges": [],
+    }
+    with Api.of(system.address, page) as api:
+        deployment = api.deploy("Promoted", document, environment="dev")
+        topology = api.call("GET", f"/deployments/{deployment}")["topology"]
+        page.goto(f"{system.address}/w/main/t/{topology}")
+        switch = page.get_by_test_id("environments")
+        expect(switch.get_by_role("button")).to_have_count(1)
+        page.get_by_test_id("deploy-options").press("Enter")
+        page.get_by_test_id("promote-prod").press("Enter")
+        expect(page.get_by_test_id("change-values")).to_contain_text("low25")
+        page.evaluate(AXE.read_text())
+        assert examine(page, RULES["light"]) == []
+        page.get_by_test_id("promote-accept").press("Enter")
+        prod = switch.get_by_role("button", name=re.compile("prod"))
+        expect(prod).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_test_id("deployment-pill")).to_have_text(re.compile("Failed · v1"))
+        dev = switch.get_by_role("button", name=re.compile("dev"))
+        dev.press("Enter")
+        expect(dev).to_have_attribute("aria-pressed", "true")
+        page.reload()
+        expect(dev).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_test_id("deploy")).to_contain_text("dev")
+        page.goto(f"{system.address}/w/main")
+        row = page.get_by_test_id(f"topology-{topology}")
+        expect(row.get_by_test_id("deployment-state")).to_have_text(["Failed · v1", "Failed · v1"])
+        page.evaluate(AXE.read_text())
+        assert examine(page, RULES["light"]) == []
+        row.get_by_role("link", name="prod").click()
+        expect(prod).to_have_attribute("aria-pressed", "true")
+        api.call("DELETE", f"/topologies/{topology}")

@@ -7,7 +7,7 @@ from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from deployments import actions
+from deployments import actions, promoting
 from deployments.api import plan_serializers as plans
 from deployments.api import serializers as shapes
 from deployments.api.views import deployment_of, shown
@@ -72,6 +72,41 @@ class PlanView(ApiView):
             row, values["version"], Beginning.of(values), values.get("settings")
         )
         return Response(plans.StatePlanSerializer(plan).data)
+
+
+class PromotionView(ApiView):
+    """Promotion to another environment."""
+
+    @extend_schema(
+        parameters=[plans.PromotionQuerySerializer],
+        responses=plans.PromotionSerializer,
+        operation_id="deployment_promotion",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """What a promotion would change: values of parameters, settings, and, if there is a
+        deployment in that environment, the plan of its state. Changes nothing.
+        """
+        row = deployment_of(self.person, deployment)
+        given = valid(plans.PromotionQuerySerializer, request.query_params)
+        found = promoting.promotion(row, given["environment"])
+        return Response(plans.PromotionSerializer(found).data)
+
+    @extend_schema(
+        request=plans.PromoteSerializer,
+        responses={200: shapes.DeploymentSerializer, 201: shapes.DeploymentSerializer},
+        operation_id="deployment_promote",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Deploy this deployment's version in another environment (operator): in the deployment
+        there (200), or in a new one (201). 409 with the plan as for a redeploy, and if both would
+        write the same topics.
+        """
+        row = deployment_of(self.person, deployment)
+        given = valid(plans.PromoteSerializer, request.data)
+        there, created = promoting.promote(
+            self.person, row, given["environment"], given.get("settings"), given.get("stores")
+        )
+        return shown(there.pk, 201 if created else 200)
 
 
 class ScaleView(ApiView):

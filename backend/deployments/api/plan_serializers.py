@@ -21,6 +21,7 @@ from rest_framework import serializers
 from deployments.api.serializers import SettingsSerializer
 from deployments.choices import (
     ColdReason,
+    Desired,
     Environment,
     Position,
     Reset,
@@ -29,6 +30,7 @@ from deployments.choices import (
     StoreDecision,
     StoreVerdict,
 )
+from deployments.promoting import PromotionJson
 
 
 @extend_schema_field(
@@ -238,3 +240,36 @@ class StatePlanSerializer(ShapeSerializer):
     """What deploying a version does to the state of the previous one."""
 
     shape = StartPlanJson
+
+
+class PromotionQuerySerializer(serializers.Serializer[Any]):
+    """The environment to promote to."""
+
+    environment = serializers.ChoiceField(choices=Environment.choices)
+
+
+class PromoteSerializer(PromotionQuerySerializer):
+    """The environment to promote to, and what to change there."""
+
+    settings = SettingsSerializer(
+        required=False,
+        help_text="Default: those of the deployment in that environment, or else of this one.",
+    )
+    stores = serializers.DictField(
+        child=StoreDecisionField(),
+        required=False,
+        help_text="What happens to stores whose rows cannot be migrated, by store id.",
+    )
+
+
+class PromotionSerializer(ShapeSerializer):
+    """What a promotion would do."""
+
+    shape = PromotionJson
+    choices = {"environment": Environment, "desired": Desired}
+
+    deployment = serializers.IntegerField(
+        allow_null=True, help_text="The deployment in that environment; null: it is created."
+    )
+    settings = SettingsSerializer(help_text="The settings that the deployment would have.")
+    plan = StatePlanSerializer(allow_null=True, help_text="Null if the deployment is created.")

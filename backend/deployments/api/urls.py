@@ -25,6 +25,7 @@ urlpatterns = [
     path("deployments/<int:deployment>/shadow/comparison", shadow_views.ComparisonView.as_view()),
     path("deployments/<int:deployment>/scale", change_views.ScaleView.as_view()),
     path("deployments/<int:deployment>/plan", change_views.PlanView.as_view()),
+    path("deployments/<int:deployment>/promotion", change_views.PromotionView.as_view()),
     path(
         "deployments/<int:deployment>/failed-record", failed_record_views.FailedRecordView.as_view()
     ),

@@ -18,11 +18,17 @@ class PresentUserSerializer(serializers.Serializer[Any]):
     node = serializers.CharField(allow_null=True, help_text="The node being edited.")
 
 
+class ShownDeploymentSerializer(serializers.Serializer[Any]):
+    """Which deployment of a topology a page shows."""
+
+    deployment = serializers.IntegerField(min_value=1, max_value=2**53, required=False)
+
+
 class LiveSnapshotSerializer(serializers.Serializer[Any]):
     """The data of the ``snapshot`` event, which later events update."""
 
     topology = TopologySerializer(allow_null=True)
-    deployment = DeploymentSerializer(allow_null=True)
+    deployment = DeploymentSerializer(allow_null=True, help_text="The one that is shown.")
     deployments = DeploymentSerializer(many=True)
     runtime = RuntimeSerializer(allow_null=True)
     presence = PresentUserSerializer(many=True)

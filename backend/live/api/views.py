@@ -22,6 +22,7 @@ from live.api.serializers import (
     CursorSerializer,
     EditedNodeSerializer,
     LiveSnapshotSerializer,
+    ShownDeploymentSerializer,
 )
 from live.feed import Feed
 from live.snapshots import Scope
@@ -49,6 +50,12 @@ class LiveView(ApiView):
     @extend_schema(
         parameters=[
             OpenApiParameter("topology", int, description="A topology, or"),
+            OpenApiParameter(
+                "deployment",
+                int,
+                description="Which deployment of the topology is shown, with its reports (default, "
+                "and if it does not exist: the newest). Of the others, only changes are sent.",
+            ),
             OpenApiParameter("workspace", str, description="a workspace's deployments."),
             OpenApiParameter(
                 "Last-Event-ID",
@@ -90,13 +97,14 @@ class LiveView(ApiView):
         topology, workspace = (
             request.query_params.get(name) or "" for name in ("topology", "workspace")
         )
+        shown = valid(ShownDeploymentSerializer, request.query_params).get("deployment")
         person = self.person
         token = request.auth.pk if isinstance(request.auth, ApiToken) else None
         session = "" if token is not None else request._request.session.session_key or ""
         if topology.isascii() and topology.isdigit() and len(topology) < 19 and not workspace:
             row = topology_of(person, int(topology))
             where = (row.workspace_id, row.pk)
-            return Scope(person.pk, person.shown_name, *where, token, session)
+            return Scope(person.pk, person.shown_name, *where, token, session, shown)
         if workspace and not topology:
             found = workspace_for(person, workspace)
             return Scope(person.pk, person.shown_name, found.pk, None, token, session)

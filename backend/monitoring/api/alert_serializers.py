@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from deployments.choices import Environment
 from django.conf import settings
 from millrace_backend.names import NameField
 from millrace_backend.shapes import ShapeSerializer
@@ -112,6 +113,12 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
     deployment = serializers.IntegerField(source="deployment_id")
     topology = serializers.IntegerField(source="deployment.topology_id")
     topology_name = serializers.CharField(source="deployment.topology.name")
+    environment = serializers.ChoiceField(
+        source="deployment.environment",
+        choices=Environment.choices,
+        allow_null=True,
+        help_text="The deployment's environment.",
+    )
     state = serializers.SerializerMethodField()
     value = serializers.FloatField(allow_null=True, help_text="The last value.")
     fired_at = serializers.DateTimeField()
@@ -121,7 +128,16 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
         model = Alert
         fields = (
             *("id", "rule", "name", "condition", "threshold", "deployment", "topology"),
-            *("topology_name", "state", "value", "since", "fired_at", "resolved_at", "deliveries"),
+            *(
+                "topology_name",
+                "environment",
+                "state",
+                "value",
+                "since",
+                "fired_at",
+                "resolved_at",
+                "deliveries",
+            ),
         )
         read_only_fields = ("resolved_at",)
 

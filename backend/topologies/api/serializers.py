@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from deployments.choices import Desired, Observed
+from deployments.choices import Desired, Environment, Observed
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.names import NameField
 from rest_framework import serializers
@@ -20,6 +20,11 @@ class DeploymentBriefSerializer(serializers.Serializer[Any]):
     observed = serializers.ChoiceField(choices=Observed.choices, source="observation.state")
     desired = serializers.ChoiceField(choices=Desired.choices)
     version = serializers.IntegerField(source="version.number")
+    environment = serializers.ChoiceField(
+        choices=Environment.choices,
+        allow_null=True,
+        help_text="Whose values the parameters have; null: their defaults.",
+    )
 
 
 class TopologySerializer(serializers.ModelSerializer[Topology]):
@@ -35,6 +40,9 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
         source="has_draft", read_only=True, help_text="Whether the reader has an unsaved draft."
     )
     deployment = serializers.SerializerMethodField()
+    deployments = DeploymentBriefSerializer(
+        many=True, read_only=True, help_text="One for each environment, newest first."
+    )
     node_count = serializers.IntegerField(source="shown_node_count", read_only=True)
 
     class Meta:
@@ -51,6 +59,7 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
             "latest_version",
             "draft",
             "deployment",
+            "deployments",
             "node_count",
         ]
         read_only_fields = fields
@@ -66,7 +75,7 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
 
     @extend_schema_field(DeploymentBriefSerializer(allow_null=True))
     def get_deployment(self, topology: Topology) -> dict[str, Any] | None:
-        """The deployment, if there is one."""
+        """The newest deployment, if there is one."""
         found = next(iter(topology.deployments.all()), None)
         return None if found is None else DeploymentBriefSerializer(found).data
 

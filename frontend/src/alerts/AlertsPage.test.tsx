@@ -28,6 +28,7 @@ const ALERT: Alert = {
   deployment: 1,
   topology: 2,
   topology_name: "Orders",
+  environment: "prod",
   state: "firing",
   value: 2_500,
   since: "2026-01-01T00:00:00Z",
@@ -107,6 +108,7 @@ const show = () => open(<AlertsPage />, "/w/:ws/alerts", "/w/main/alerts");
 test("an alert shows its rule, its value and what became of its notifications", async () => {
   show();
   const row = await screen.findByTestId("alert");
+  expect(row.textContent).toContain("Orders · prod");
   expect(row.textContent).toContain("Firing");
   expect(row.textContent).toContain("Lag in records above 1,000 records");
   expect(row.textContent).toContain("2,500 records");

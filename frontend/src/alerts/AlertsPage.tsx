@@ -103,9 +103,15 @@ function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
             <div className={pages.faint}>{ruleText(alert)}</div>
           </td>
           <td>
-            <Link to={`/w/${ws}/t/${alert.topology}?layer=runtime`} className={pages.link}>
+            <Link
+              to={`/w/${ws}/t/${alert.topology}?layer=runtime&deployment=${alert.deployment}`}
+              className={pages.link}
+            >
               {alert.topology_name}
             </Link>
+            {alert.environment === null ? null : (
+              <span className={pages.faint}> · {alert.environment}</span>
+            )}
           </td>
           <td>{alert.value === null ? "–" : amount(alert.condition, alert.value)}</td>
           <td title={moment(alert.since)}>{ago(alert.since)}</td>

@@ -1,5 +1,6 @@
 /** The API's operations on deployments. */
 
+import type { Environment } from "../graph/parameters";
 import { answer, api } from "./client";
 import { versionAt } from "./topologyCalls";
 import type {
@@ -14,6 +15,7 @@ import type {
   OldState,
   PlacementPage,
   PlacementQuery,
+  Promotion,
   RecordDecision,
   RunRecord,
   StartRequest,
@@ -126,6 +128,30 @@ export const getSettingsPlan = (
     api.POST("/api/deployments/{deployment}/plan", {
       ...deploymentAt(deployment),
       body: { version, settings },
+    }),
+  );
+
+/** What deploying a deployment's version in another environment would do. */
+export const getPromotion = (deployment: number, environment: Environment): Promise<Promotion> =>
+  answer(
+    api.GET("/api/deployments/{deployment}/promotion", {
+      params: { path: { deployment }, query: { environment } },
+    }),
+  );
+
+/** Deploys a deployment's version in another environment, in the deployment there or in a new one. */
+export const promote = (
+  deployment: number,
+  environment: Environment,
+  change: {
+    settings?: DeploymentSettings;
+    stores?: Readonly<Record<string, "reset" | "drop" | { convert: string }>>;
+  },
+): Promise<Deployment> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/promotion", {
+      ...deploymentAt(deployment),
+      body: { environment, ...change },
     }),
   );
 

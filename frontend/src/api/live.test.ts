@@ -16,6 +16,10 @@ const snapshot = (
   },
 });
 
+/** A snapshot with a deployment and its report. */
+const shown = (deployment: ReturnType<typeof aDeployment>, ...others: (typeof deployment)[]) =>
+  snapshot({ deployment, deployments: [...others, deployment], runtime: aReport() });
+
 describe("live events", () => {
   test("applied to an old snapshot they give what a fresh snapshot says", () => {
     const running = aDeployment({ observed: "running", revision: 4, run: aRun() });
@@ -29,11 +33,13 @@ describe("live events", () => {
       { type: "runtime.progress", data: report },
     ];
     const { id, observed, desired, version } = running;
+    const brief = { id, observed, desired, version, environment: null };
     const fresh = applyEvent(
       EMPTY_LIVE,
       snapshot({
-        topology: aTopology({ deployment: { id, observed, desired, version } }),
+        topology: aTopology({ deployment: brief, deployments: [brief] }),
         deployment: running,
+        deployments: [running],
         runtime: report,
         presence: [{ id: 2, display_name: "Ada", node: "count" }],
       }),
@@ -44,7 +50,7 @@ describe("live events", () => {
   test("an answer that overtook an older event is not undone by it", () => {
     const stopped = aDeployment({ observed: "stopped", revision: 7 });
     const state = [
-      snapshot({ deployment: aDeployment({ observed: "running", revision: 5 }) }),
+      shown(aDeployment({ observed: "running", revision: 5 })),
       { type: "deployment.changed", data: stopped } as const,
       {
         type: "deployment.changed",
@@ -56,7 +62,7 @@ describe("live events", () => {
 
   test("the figures of a run are gone as soon as another run takes its place", () => {
     const state = [
-      snapshot({ deployment: aDeployment({ run: aRun() }), runtime: aReport() }),
+      shown(aDeployment({ run: aRun() })),
       {
         type: "deployment.changed",
         data: aDeployment({ revision: 9, run: aRun({ id: 2, report_id: "second", pid: 4243 }) }),
@@ -65,9 +71,25 @@ describe("live events", () => {
     expect(state.runtime).toBeNull();
   });
 
+  test("another deployment of the topology changes its state, not what is shown", () => {
+    const dev = aDeployment({ id: 4, settings: { environment: "dev" }, run: aRun() });
+    const prod = aDeployment({ id: 7, settings: { environment: "prod" }, observed: "starting" });
+    const running = { ...prod, observed: "running", revision: prod.revision + 1 } as const;
+    const state = [shown(dev, prod), { type: "deployment.changed", data: running } as const].reduce(
+      applyEvent,
+      EMPTY_LIVE,
+    );
+    expect(state.deployment).toEqual(dev);
+    expect(state.runtime).not.toBeNull();
+    expect(state.deployments).toEqual([running, dev]);
+    expect(state.topology?.deployment).toMatchObject({ id: 7, environment: "prod" });
+    const left = applyEvent(state, { type: "deployment.deleted", data: { id: 4 } });
+    expect(left).toMatchObject({ deployment: running, deployments: [running], runtime: null });
+  });
+
   test("a deployment that was deleted leaves nothing behind", () => {
     const state = [
-      snapshot({ deployment: aDeployment({ run: aRun() }), runtime: aReport() }),
+      shown(aDeployment({ run: aRun() })),
       { type: "deployment.deleted", data: { id: 1 } } as const,
     ].reduce(applyEvent, EMPTY_LIVE);
     expect(state).toMatchObject({ deployment: null, runtime: null });

@@ -2,6 +2,7 @@
 
 import type {
   Deployment,
+  DeploymentBrief,
   LiveSnapshot,
   LogLine,
   PresentUser,
@@ -53,7 +54,10 @@ export interface LiveState {
   topology: TopologySummary | null;
   /** The topology was deleted while it was open. */
   deleted: boolean;
+  /** The one that the page shows. */
   deployment: Deployment | null;
+  /** All of the topology, one for each environment, newest first. */
+  deployments: readonly Deployment[];
   runtime: Runtime | null;
   presence: readonly PresentUser[];
 }
@@ -62,34 +66,54 @@ export const EMPTY_LIVE: LiveState = {
   topology: null,
   deleted: false,
   deployment: null,
+  deployments: [],
   runtime: null,
   presence: [],
 };
+
+/** A topology with the present state of one of its deployments; null: it was deleted. */
+export function withBrief(
+  topology: TopologySummary,
+  id: number,
+  deployment: Deployment | null,
+): TopologySummary {
+  const others = topology.deployments.filter((each) => each.id !== id);
+  const now: DeploymentBrief[] =
+    deployment === null
+      ? []
+      : [
+          {
+            id,
+            observed: deployment.observed,
+            desired: deployment.desired,
+            version: deployment.version,
+            environment: deployment.settings.environment ?? null,
+          },
+        ];
+  const deployments = [...others, ...now].sort((one, other) => other.id - one.id);
+  return { ...topology, deployments, deployment: deployments[0] ?? null };
+}
 
 /** Applies one event. Applying all events to a snapshot gives the same state as a fresh snapshot. */
 export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
   switch (event.type) {
     case "snapshot": {
-      const { topology, deployment, runtime, presence } = event.data;
-      return { topology, deleted: false, deployment, runtime, presence };
+      const { topology, deployment, deployments, runtime, presence } = event.data;
+      return { topology, deleted: false, deployment, deployments, runtime, presence };
     }
     case "deployment.changed":
       return withDeployment(state, event.data);
     case "deployment.deleted":
-      return event.data.id === state.deployment?.id
-        ? {
-            ...state,
-            deployment: null,
-            runtime: null,
-            topology: state.topology && { ...state.topology, deployment: null },
-          }
-        : state;
+      return withoutDeployment(state, event.data.id);
     case "topology.changed":
       return { ...state, topology: event.data };
     case "topology.deleted":
       return { ...state, deleted: true };
     case "runtime.progress":
-      return { ...state, runtime: event.data };
+      // A report of the deployment that was shown before may still arrive.
+      return state.deployment !== null && event.data.deployment !== state.deployment.id
+        ? state
+        : { ...state, runtime: event.data };
     case "presence":
       return { ...state, presence: event.data.users };
     default:
@@ -98,22 +122,29 @@ export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
 }
 
 function withDeployment(state: LiveState, deployment: Deployment): LiveState {
-  const before = state.deployment;
-  // An older deployment of the topology may still be shutting down, and responses may arrive out of order.
-  if (before !== null && deployment.id < before.id) return state;
-  if (before?.id === deployment.id && deployment.revision < before.revision) return state;
-  const sameRun =
-    before?.id === deployment.id && before.run?.report_id === deployment.run?.report_id;
-  const { id, observed, desired, version } = deployment;
-  return {
+  const known = state.deployments.find((each) => each.id === deployment.id);
+  // Responses may arrive out of order.
+  if (known !== undefined && deployment.revision < known.revision) return state;
+  const others = state.deployments.filter((each) => each.id !== deployment.id);
+  const next = {
     ...state,
-    topology: state.topology && {
-      ...state.topology,
-      deployment: { id, observed, desired, version },
-    },
-    deployment,
-    runtime: sameRun ? state.runtime : null,
+    topology: state.topology && withBrief(state.topology, deployment.id, deployment),
+    deployments: [...others, deployment].sort((one, other) => other.id - one.id),
   };
+  const before = state.deployment;
+  if (before !== null && before.id !== deployment.id) return next;
+  const sameRun = before !== null && before.run?.report_id === deployment.run?.report_id;
+  return { ...next, deployment, runtime: sameRun ? state.runtime : null };
+}
+
+function withoutDeployment(state: LiveState, id: number): LiveState {
+  const next = {
+    ...state,
+    topology: state.topology && withBrief(state.topology, id, null),
+    deployments: state.deployments.filter((each) => each.id !== id),
+  };
+  if (state.deployment?.id !== id) return next;
+  return { ...next, deployment: next.deployments[0] ?? null, runtime: null };
 }
 
 interface Subscription {

@@ -48,7 +48,12 @@ const answers: unknown[][] = [];
 async function shown(asked: StatePlan): Promise<() => Promise<void>> {
   answers.length = 0;
   return render(
-    <ChangeDialog plan={asked} refused={null} answer={(...given) => answers.push(given)} />,
+    <ChangeDialog
+      plan={asked}
+      promotion={null}
+      refused={null}
+      answer={(...given) => answers.push(given)}
+    />,
   );
 }
 

@@ -18,7 +18,7 @@ const Differing = later(async () => (await import("../differing/Differing")).Dif
 
 /** Shows how a version changes the state of the running deployment, before anything is stopped. */
 export function ChangeDialog(props: Asked) {
-  const { plan, refused, answer } = props;
+  const { plan, promotion, refused, answer } = props;
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const [expressions, setExpressions] = useState(expressionsOf(refused?.decisions ?? {}));
   const open = undecided(plan);
@@ -29,7 +29,8 @@ export function ChangeDialog(props: Asked) {
     converts(store) ? { convert: expressions[store.id] ?? "" } : decisionOf(store);
   const [confirmed, setConfirmed] = useState("");
   const { name, topology } = useEditing();
-  const runs = useLive((state) => state.deployment?.desired !== "stopped");
+  const shown = useLive((state) => state.deployment?.desired !== "stopped");
+  const runs = promotion === null ? shown : promotion.runs;
   const ready = decided && approved(plan) && (!plan.reset || confirmed === name);
   const accept = () =>
     answer(
@@ -49,9 +50,14 @@ export function ChangeDialog(props: Asked) {
       opened
       onClose={() => answer(null)}
       title={
-        plan.version === plan.before
-          ? t("How version {n} starts", { n: plan.version })
-          : t("What version {n} changes", { n: plan.version })
+        promotion !== null
+          ? t("What version {n} changes in {environment}", {
+              n: plan.version,
+              environment: promotion.environment,
+            })
+          : plan.version === plan.before
+            ? t("How version {n} starts", { n: plan.version })
+            : t("What version {n} changes", { n: plan.version })
       }
       size={640}
     >
@@ -170,12 +176,12 @@ export function ChangeDialog(props: Asked) {
 }
 
 /** Whether the version may be deployed: the workspace requires no approval, or there is one. */
-function approved({ approval }: StatePlan): boolean {
+export function approved({ approval }: Pick<StatePlan, "approval">): boolean {
   return approval === null || !approval.required || approval.approved_by.length > 0;
 }
 
 /** Who has approved the version, or who must. */
-function ApprovalNote({ plan }: { plan: StatePlan }) {
+export function ApprovalNote({ plan }: { plan: Pick<StatePlan, "approval"> }) {
   const { approval } = plan;
   if (approval === null || !approval.required) return null;
   if (approved(plan)) {
@@ -204,7 +210,7 @@ function ApprovalNote({ plan }: { plan: StatePlan }) {
 }
 
 /** The environment, and the values of the topology's parameters, where they change. */
-function Values({ plan }: { plan: StatePlan }) {
+export function Values({ plan }: { plan: Pick<StatePlan, "environments" | "parameters"> }) {
   const { environments, parameters } = plan;
   if (environments.old === environments.new && parameters.length === 0) return null;
   const text = (value: unknown) =>

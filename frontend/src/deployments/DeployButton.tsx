@@ -20,6 +20,7 @@ import { beginsAnew } from "./start";
 import { useQuestion } from "./topics";
 
 const DeployOptions = later(async () => (await import("./DeployOptions")).DeployOptions);
+const Promotions = later(async () => (await import("./Promotions")).Promotions);
 const TopicsDialog = later(async () => (await import("./TopicsDialog")).TopicsDialog);
 
 /** "Deploy v7" with its options behind the arrow. */
@@ -50,8 +51,11 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
     deployment.observed !== "failed" &&
     deployment.version === baseVersion &&
     !changed;
-  const title =
+  const several = useLive((state) => state.deployments.length > 1);
+  const environment = several ? deployment?.settings.environment : undefined;
+  const deploys =
     changed || baseVersion === null ? t("Save and deploy") : t("Deploy v{n}", { n: next });
+  const title = environment === undefined ? deploys : `${deploys} · ${environment}`;
   const reason = !allowed
     ? t("Deploying needs the operator role.")
     : empty
@@ -147,6 +151,11 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           >
             {current && chosen ? t("Redeploy with these options") : title}
           </Button>
+          {deployment === null ? null : (
+            <Suspense>
+              <Promotions deployment={deployment} onChosen={options.close} />
+            </Suspense>
+          )}
         </Popover.Dropdown>
       </Popover>
     </div>

@@ -3,6 +3,7 @@ import type { DeploymentSettings } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { ENVIRONMENTS, type Environment, parametersOf } from "../graph/parameters";
 import { isPlain } from "../live/dialect";
+import { useLive } from "../live/store";
 import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES } from "./beginning";
@@ -24,10 +25,14 @@ export function DeployOptions(props: {
   onChange: (values: DeploymentSettings) => void;
   beginning: Beginning;
   onBeginning: (beginning: Beginning) => void;
+  /** The environment cannot be chosen. */
+  fixed?: boolean;
 }) {
   const { values, fresh, onChange } = props;
   const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
   const parametrized = useDesigner((state) => parametersOf(state.document).length > 0);
+  const taken = useLive((state) => state.deployments);
+  const shown = useLive((state) => state.deployment?.id);
   const trigger = triggerOf(values);
   const plain = isPlain(values);
   const shared = sharesJvm(values);
@@ -61,7 +66,7 @@ export function DeployOptions(props: {
   );
   return (
     <>
-      {parametrized || values.environment !== undefined ? (
+      {!props.fixed && (parametrized || values.environment !== undefined) ? (
         <Select
           label={t("Environment")}
           description={t("Whose values the parameters of the topology have.")}
@@ -72,7 +77,14 @@ export function DeployOptions(props: {
             const { environment: _old, ...others } = values;
             onChange(value === null ? others : { ...others, environment: value as Environment });
           }}
-          data={[...ENVIRONMENTS]}
+          data={ENVIRONMENTS.map((each) => ({
+            value: each,
+            label: each,
+            // Another deployment of the topology has it.
+            disabled: taken.some(
+              ({ id, settings }) => id !== shown && settings.environment === each,
+            ),
+          }))}
           comboboxProps={{ withinPortal: false }}
           data-testid="environment"
         />

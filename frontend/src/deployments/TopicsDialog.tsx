@@ -39,7 +39,7 @@ export function TopicsDialog({ question }: { question: Question }) {
       });
       await createTopics(useEditing.getState().ws, made);
       close();
-      await deployNow(settings);
+      await (question.then === undefined ? deployNow(settings) : question.then());
     } catch (failure) {
       setError(asApiError(failure));
     } finally {
@@ -55,6 +55,7 @@ export function TopicsDialog({ question }: { question: Question }) {
             topic={topic}
             choice={choiceOf(topic)}
             choose={(choice) => setChoices({ ...choices, [topic.name]: choice })}
+            promoted={question.then !== undefined}
             close={close}
           />
         ))}
@@ -78,6 +79,8 @@ function TopicRow(props: {
   topic: MissingTopic;
   choice: Choice;
   choose: (choice: Choice) => void;
+  /** A saved version is deployed, so that its topics cannot be replaced by others. */
+  promoted: boolean;
   close: () => void;
 }) {
   const { topic, choice, choose } = props;
@@ -100,7 +103,7 @@ function TopicRow(props: {
           {node === undefined ? t("dead letters") : labelOf(node)}
         </span>
       </div>
-      {topic.nearest.length === 0 ? null : (
+      {topic.nearest.length === 0 || props.promoted ? null : (
         <div className={classes.nearest}>
           <span>{t("Similar names:")}</span>
           {topic.nearest.map((name) => (

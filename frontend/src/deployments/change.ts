@@ -8,6 +8,7 @@ import type {
   StatePlan,
   StoreChange,
 } from "../api/types";
+import type { Environment } from "../graph/parameters";
 
 export type Decision = "reset" | "drop" | { convert: string };
 export type Decisions = Readonly<Record<string, Decision>>;
@@ -18,6 +19,8 @@ export type Decisions = Readonly<Record<string, Decision>>;
  */
 export interface Asked {
   readonly plan: StatePlan;
+  /** The environment that a version is promoted to, and whether a deployment runs there; null: the page's deployment. */
+  readonly promotion: { readonly environment: Environment; readonly runs: boolean } | null;
   readonly refused: { readonly decisions: Decisions; readonly error: ApiError } | null;
   readonly answer: (decisions: Decisions | null, name?: string) => void;
 }
@@ -49,14 +52,32 @@ interface Accepted {
   readonly name: string | undefined;
 }
 
-function ask(plan: StatePlan, refused: Asked["refused"]): Promise<Accepted | null> {
+function ask(asked: Omit<Asked, "answer">): Promise<Accepted | null> {
   return new Promise((resolve) => {
     const answer = (decisions: Decisions | null, name?: string) => {
       useChange.setState({ asked: null });
       resolve(decisions === null ? null : { decisions, name });
     };
-    useChange.setState({ asked: { plan, refused, answer } });
+    useChange.setState({ asked: { ...asked, answer } });
   });
+}
+
+/** Shows a plan until it is accepted and sent; null if the person canceled. */
+export async function sendAccepted(
+  { plan, promotion }: Pick<Asked, "plan" | "promotion">,
+  send: (accepted: Accepted) => Promise<Deployment>,
+): Promise<Deployment | null> {
+  let refused: Asked["refused"] = null;
+  for (;;) {
+    const accepted = await ask({ plan, promotion, refused });
+    if (accepted === null) return null;
+    try {
+      return await send(accepted);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "conversion_invalid") throw error;
+      refused = { decisions: accepted.decisions, error };
+    }
+  }
 }
 
 interface Change {
@@ -91,17 +112,8 @@ export async function redeployWithPlan(
   if (plan === null || (start === null && !always && nothingChanges(plan))) {
     return redeploy(deployment, version, settings);
   }
-  let refused: Asked["refused"] = null;
-  for (;;) {
-    const accepted = await ask(plan, refused);
-    if (accepted === null) return null;
-    const { decisions, name } = accepted;
+  return await sendAccepted({ plan, promotion: null }, ({ decisions, name }) => {
     const begins = start === null ? {} : { ...start, ...(name === undefined ? {} : { name }) };
-    try {
-      return await redeploy(deployment, version, settings, decisions, begins);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "conversion_invalid") throw error;
-      refused = { decisions, error };
-    }
-  }
+    return redeploy(deployment, version, settings, decisions, begins);
+  });
 }

@@ -2,6 +2,7 @@ import type { DeploymentSettings, StartRequest } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { notify, notifyError } from "../frame/notify";
+import { useLive } from "../live/store";
 import { t } from "../ui/i18n";
 import { deployDrawing } from "./acting";
 import { noneMissing } from "./topics";
@@ -32,7 +33,8 @@ export async function deployNow(
     return;
   }
   try {
-    const ask = (topology: number, version: number) => noneMissing(topology, version, settings);
+    const ask = (topology: number, version: number) =>
+      noneMissing(topology, version, settings ?? useLive.getState().deployment?.settings ?? null);
     if ((await deployDrawing(settings, ask, start)) !== null)
       useDesigner.getState().setLayer("runtime");
   } catch (error) {

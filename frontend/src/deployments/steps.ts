@@ -1,7 +1,7 @@
 /** The dialog with a deployment's steps; opened by every action that starts one. */
 
 import { create } from "zustand";
-import type { Deployment, DeploymentStep } from "../api/types";
+import type { Deployment, DeploymentStep, Promotion } from "../api/types";
 import { millis } from "../live/figures";
 
 export const useSteps = create<{ opened: boolean }>()(() => ({ opened: false }));
@@ -34,6 +34,14 @@ export const useShadowing = create<{ open: boolean }>()(() => ({ open: false }))
 export function openShadow(open: boolean): void {
   useShadowing.setState({ open });
 }
+
+/** A deployment that a promotion would create, while a person reviews it. */
+export interface Proposal {
+  readonly source: Deployment;
+  readonly promotion: Promotion;
+}
+
+export const usePromoting = create<{ proposal: Proposal | null }>()(() => ({ proposal: null }));
 
 /** The duration of a step so far, in milliseconds; null if it has not started. */
 export function lengthOf(step: DeploymentStep, now: number): number | null {

@@ -10,6 +10,8 @@ import type { TopologyDocument } from "../graph/document";
 export interface Question {
   readonly topics: readonly MissingTopic[];
   readonly settings: DeploymentSettings | null;
+  /** What continues, if it is not a deploy of the drawing. */
+  readonly then?: () => Promise<void>;
 }
 
 export const useQuestion = create<{ question: Question | null }>()(() => ({ question: null }));
@@ -19,6 +21,7 @@ export async function noneMissing(
   topology: number,
   version: number,
   settings: DeploymentSettings | null,
+  then?: () => Promise<void>,
 ): Promise<boolean> {
   let topics: readonly MissingTopic[];
   try {
@@ -27,7 +30,11 @@ export async function noneMissing(
     if (error instanceof ApiError && error.status === 503) return true;
     throw error;
   }
-  if (topics.length > 0) useQuestion.setState({ question: { topics, settings } });
+  if (topics.length > 0) {
+    useQuestion.setState({
+      question: { topics, settings, ...(then === undefined ? {} : { then }) },
+    });
+  }
   return topics.length === 0;
 }
 

@@ -1,4 +1,13 @@
 export const zh = {
+  defaults: "默认值",
+  Environments: "环境",
+  "Could not promote": "无法推广",
+  "Promote v{n} to {environment}…": "将 v{n} 推广到 {environment}…",
+  "Promote version {n} to {environment}": "将版本 {n} 推广到 {environment}",
+  "Deploy v{n} in {environment}": "在 {environment} 中部署 v{n}",
+  "What version {n} changes in {environment}": "版本 {n} 在 {environment} 中的变更",
+  "deployments.new_deployment_is_created":
+    "将创建一个新的部署。它以空存储启动；被推广的部署继续运行。",
   Standby: "备用驱动程序",
   "none yet": "尚无",
   "is being prepared": "正在准备",

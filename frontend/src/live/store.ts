@@ -33,6 +33,8 @@ interface LiveStore extends LiveState {
   /** The process id of the last run, because between two runs the deployment has none. */
   readonly lastPid: number | null;
   receive(event: LiveEvent): void;
+  /** Shows another deployment of the topology; its reports follow. */
+  show(deployment: number): void;
   setConnection(connection: Connection): void;
   reset(): void;
 }
@@ -54,9 +56,17 @@ const START = {
 export const useLive = create<LiveStore>()((set) => ({
   ...START,
   receive: (event) => set((state) => next(state, event)),
+  show: (deployment) => set((state) => shown(state, deployment)),
   setConnection: (connection) => set({ connection }),
   reset: () => set(START),
 }));
+
+function shown(state: LiveStore, id: number): Partial<LiveStore> {
+  const deployment = state.deployments.find((each) => each.id === id);
+  if (deployment === undefined || deployment.id === state.deployment?.id) return {};
+  const nothing = { runtime: null, threads: {}, receivedAt: null, moves: [], logs: [] };
+  return { ...nothing, deployment, lastPid: deployment.run?.pid ?? null };
+}
 
 function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
   const live = applyEvent(state, event);
@@ -95,6 +105,7 @@ function withVersion(state: LiveStore, live: LiveState): Partial<LiveStore> {
 /** Records a restart: another process id means that the driver was restarted after a crash or redeployed. */
 function withRestart(state: LiveStore, deployment: Deployment): Partial<LiveStore> {
   const before = state.deployment;
+  if (before !== null && before.id !== deployment.id) return {};
   const pid = deployment.run?.pid ?? null;
   const old = before?.run?.pid ?? state.lastPid;
   if (before?.id !== deployment.id) return { lastPid: pid };

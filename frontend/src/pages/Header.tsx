@@ -1,6 +1,6 @@
 import { Avatar, Button, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "react-router";
 import { changeTopology } from "../api/topologyCalls";
 import { commandContext } from "../commands/command";
@@ -17,10 +17,14 @@ import { type HelpItem, UserMenu } from "../frame/UserMenu";
 import { WorkspaceSwitch } from "../frame/WorkspaceSwitch";
 import { findNode, labelOf } from "../graph/document";
 import { LONGEST_NAME } from "../learn/names";
+import { useLive } from "../live/store";
 import { Chip, Tip } from "../ui";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { openSave, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
+
+const Environments = later(async () => (await import("../deployments/Environments")).Environments);
 
 interface HeaderProps {
   ws: string;
@@ -31,6 +35,10 @@ interface HeaderProps {
 /** Workspace / name, version and draft, deployment. */
 export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
   const workspace = useWorkspace(ws);
+  const environments = useLive(
+    ({ deployments }) =>
+      deployments.length > 1 || deployments[0]?.settings.environment !== undefined,
+  );
   return (
     <>
       <Link to={`/w/${ws}`} className={classes.home} aria-label={t("All topologies")}>
@@ -45,6 +53,11 @@ export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
       </span>
       <Name editor={editor} />
       <SavedState />
+      {environments ? (
+        <Suspense>
+          <Environments />
+        </Suspense>
+      ) : null}
       <DeploymentPill operator={operator} />
     </>
   );

@@ -3,7 +3,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useState } from "react";
 import { useNavigate, useParams } from "react-router";
-import { subscribe } from "../api/live";
+import { subscribe, withBrief } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
 import { openLearn, useGuides } from "../commands/guides";
@@ -35,17 +35,7 @@ export function withDeployment(
   return {
     ...page,
     results: page.results.map((row) =>
-      row.id === deployment.topology && (row.deployment?.id ?? 0) <= deployment.id
-        ? {
-            ...row,
-            deployment: {
-              id: deployment.id,
-              observed: deployment.observed,
-              desired: deployment.desired,
-              version: deployment.version,
-            },
-          }
-        : row,
+      row.id === deployment.topology ? withBrief(row, deployment.id, deployment) : row,
     ),
   };
 }

@@ -15,7 +15,7 @@ import {
 import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
-import { useScaling, useShadowing, useStarting } from "../deployments/steps";
+import { usePromoting, useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { outerNode } from "../designer/fragmentFigures";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
@@ -55,6 +55,9 @@ const StartDialog = later(async () => (await import("../deployments/StartDialog"
 const ShadowDialog = later(async () => (await import("../deployments/ShadowDialog")).ShadowDialog);
 const ScaleDialog = later(async () => (await import("../deployments/ScaleDialog")).ScaleDialog);
 const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
+const PromoteDialog = later(
+  async () => (await import("../deployments/PromoteDialog")).PromoteDialog,
+);
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
 const ImportDialog = later(async () => (await import("./ImportDialog")).ImportDialog);
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
@@ -79,17 +82,23 @@ async function load(id: number) {
   return { topology, document, revision: draft.revision, base, baseDocument, catalog };
 }
 
-function useLiveFeed(id: number, ready: boolean) {
+/** Listens to a topology, and of several deployments to the shown one: at first the one that is asked for. */
+function useLiveFeed(id: number, ready: boolean, asked: number | null) {
+  const shown = useLive((state) =>
+    state.deployments.length > 1 ? (state.deployment?.id ?? null) : null,
+  );
+  const deployment = shown ?? asked;
+  useEffect(() => {
+    useLive.getState().reset();
+    return () => useLive.getState().reset();
+  }, []);
   useEffect(() => {
     if (!ready) return;
-    const { receive, setConnection, reset } = useLive.getState();
-    reset();
-    const subscription = subscribe(`/api/live?topology=${id}`, receive, setConnection);
-    return () => {
-      subscription.close();
-      reset();
-    };
-  }, [id, ready]);
+    const { receive, setConnection } = useLive.getState();
+    const one = deployment === null ? "" : `&deployment=${deployment}`;
+    const subscription = subscribe(`/api/live?topology=${id}${one}`, receive, setConnection);
+    return () => subscription.close();
+  }, [id, ready, deployment]);
 }
 
 /** Opens the node at which the deployment fails, once per failure. */
@@ -186,6 +195,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   const [search] = useSearchParams();
   const layer = search.get("layer");
   const commented = search.get("comments");
+  const asked = Number(search.get("deployment")) || null;
   const [ready, setReady] = useState(false);
   const language = useLanguage();
   const { name } = useEditing();
@@ -231,7 +241,8 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
 
   useTitle(name || topology.name);
 
-  useLiveFeed(topology.id, ready);
+  const several = topology.deployments.length > 1;
+  useLiveFeed(topology.id, ready, asked ?? (several ? (topology.deployment?.id ?? null) : null));
   useRuntimeFeed(ws, topology.id);
   usePresenceFeed(topology.id, me, editor);
   useCursorFeed(topology.id, editor);
@@ -257,6 +268,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const starting = useStarting((state) => state.open);
   const scaling = useScaling((state) => state.open);
   const shadowing = useShadowing((state) => state.open);
+  const proposal = usePromoting((state) => state.proposal);
   usePageCommands({ editor, operator, topology: topology.id, ws });
   useRest();
   useEffect(() => useDesigner.getState().setCatalog(catalog), [catalog]);
@@ -315,6 +327,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         {starting ? <StartDialog /> : null}
         {scaling ? <ScaleDialog /> : null}
         {shadowing ? <ShadowDialog /> : null}
+        {proposal === null ? null : <PromoteDialog proposal={proposal} />}
         {asked === null ? null : <ChangeDialog key={asked.plan.version} {...asked} />}
       </Suspense>
     </>

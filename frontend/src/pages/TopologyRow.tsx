@@ -7,6 +7,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { createTopology, getDraft } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
+import { inOrder, named, nameOf } from "../deployments/environments";
 import { notifyError } from "../frame/notify";
 import { freeName } from "../learn/names";
 import { StatePill } from "../live/StatePill";
@@ -64,6 +65,17 @@ export function TopologyRow({ ws, topology, editor, onDelete }: TopologyRowProps
       <td className={classes.stateColumn}>
         {topology.deployment === null ? (
           <span className={classes.faint}>{t("not deployed")}</span>
+        ) : named(topology.deployments) ? (
+          <ul className={classes.states}>
+            {inOrder(topology.deployments, (each) => each.environment).map((each) => (
+              <li key={each.id}>
+                <Link to={`${to}?deployment=${each.id}`} className={classes.link}>
+                  {nameOf(each.environment)}
+                </Link>
+                <StatePill state={each.observed} version={each.version} />
+              </li>
+            ))}
+          </ul>
         ) : (
           <StatePill state={topology.deployment.observed} version={topology.deployment.version} />
         )}

@@ -17,11 +17,16 @@ test("a row follows its deployment", () => {
   expect(after?.results.map((row) => row.deployment?.observed)).toEqual([undefined, "restarting"]);
 });
 
-test("an older deployment of the same topology does not take the row back", () => {
-  const deployment = { id: 9, observed: "running", desired: "running", version: 2 } as const;
-  const before = page(aTopology({ id: 1, deployment }));
-  const after = withDeployment(before, aDeployment({ id: 4, observed: "stopped" }));
-  expect(after?.results[0]?.deployment).toEqual(deployment);
+test("a row has the state of each of its deployments", () => {
+  const prod = aDeployment({ id: 9, settings: { environment: "prod" } });
+  const before = withDeployment(page(aTopology({ id: 1 })), prod);
+  const dev = aDeployment({ id: 4, observed: "stopped", settings: { environment: "dev" } });
+  const [row] = withDeployment(before, dev)?.results ?? [];
+  expect(row?.deployment?.id).toBe(9);
+  expect(row?.deployments.map(({ environment, observed }) => [environment, observed])).toEqual([
+    ["prod", "running"],
+    ["dev", "stopped"],
+  ]);
 });
 
 test("a taken name is continued by the first free number", () => {

@@ -24,6 +24,7 @@ export function aTopology(over: Partial<TopologySummary> = {}): TopologySummary 
     latest_version: 3,
     draft: false,
     deployment: null,
+    deployments: [],
     node_count: 5,
     ...over,
   };

@@ -87,7 +87,7 @@ function Content(props: {
     const { offset, partition } = record;
     followLater({ topology: use.topology, deployment, topic, partition, offset });
     useView.getState().openBottom("simulate");
-    void navigate(`/w/${ws}/t/${use.topology}`);
+    void navigate(`/w/${ws}/t/${use.topology}?deployment=${deployment}`);
   };
   const [shown, setShown] = useState<"decoded" | "bytes">("decoded");
   const copy = async () => {

@@ -128,7 +128,8 @@ def _decisions(options: dict[str, Any]) -> Decisions:
 
 def lines_of(plan: StartPlanJson, row: Deployment) -> list[str]:
     """Return the lines of a plan as readable text."""
-    lines = [f"{row.topology.name}: version {plan['before']} -> {plan['version']}"]
+    where = f" ({row.environment})" if row.environment else ""
+    lines = [f"{row.topology.name}{where}: version {plan['before']} -> {plan['version']}"]
     stores = [
         (store["id"], store["verdict"], _size(store), ", ".join(store["reasons"]))
         for store in plan["stores"]

@@ -145,6 +145,9 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   state_of_another_version: "检查点中的存储属于另一个版本，或主题的分区数已改变。请从空存储开始。",
   // ---- deployments
   already_deployed: "该拓扑已有部署。请用应运行的版本重新部署，或先删除它。",
+  already_in_environment: "该部署已在环境 {environment} 中。请选择其他环境。",
+  outputs_shared:
+    "该拓扑的部署 {deployment} 已写入 {names}。请使用类型为“topic”的参数，并为每个环境设置不同的值，或删除该部署。",
   checkpoint_not_local: "影子需要检查点在本地文件夹中。",
   compares_already: "正在比较输出。请等待，或取消它。",
   conversion_invalid: "转换的表达式无效：{reason}",
