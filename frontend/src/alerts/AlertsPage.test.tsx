@@ -171,7 +171,7 @@ test("without the right to change rules there is no button; without alerts and r
 });
 
 test("every condition has words, and a duration where there is one", () => {
-  expect(CONDITIONS).toHaveLength(11);
+  expect(CONDITIONS).toHaveLength(12);
   expect(ruleText({ condition: "failed", threshold: null })).toBe("The deployment failed");
   expect(ruleText({ condition: "silence", threshold: 60, for_seconds: 30 })).toBe(
     "Time without a record above 1 min for 30 s",

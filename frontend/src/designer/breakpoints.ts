@@ -5,8 +5,7 @@
  */
 
 import { create } from "zustand";
-import { type Json, paramsOf, type TopologyDocument } from "../graph/document";
-import { asObject } from "../inspector/widgets/widget";
+import { asObject, type Json, paramsOf, type TopologyDocument } from "../graph/document";
 import { useDesigner } from "./store";
 
 type Lines = Readonly<Record<string, readonly number[]>>;

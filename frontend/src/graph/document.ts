@@ -13,6 +13,11 @@ const FORMAT = "millrace.topology/1";
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
+/** A value that should be an object; an empty one for anything else. */
+export function asObject(value: Json | undefined): Record<string, Json> {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
 /** A type of the API, read-only, and with `Json` in place of `unknown`. */
 export type Held<T> = unknown extends T
   ? Json

@@ -1,4 +1,4 @@
-import { Code, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { type FormEvent, useMemo, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { useServices } from "../designer/servicesContext";
@@ -109,11 +109,11 @@ export function MakeFragmentDialog({ onClose }: { onClose: () => void }) {
               label={title}
               description={
                 input ? (
-                  <Code>
+                  <code>
                     {[port.params.role, port.params.key, port.params.value]
                       .filter((each) => each !== undefined)
                       .join(" · ")}
-                  </Code>
+                  </code>
                 ) : undefined
               }
               value={value}

@@ -3,6 +3,7 @@
 import type { CompileResult, PortType } from "../api/types";
 import type { Format } from "../graph/catalog";
 import {
+  asObject,
   type DocumentNode,
   type Json,
   paramsOf,
@@ -11,7 +12,6 @@ import {
   targetPort,
 } from "../graph/document";
 import { readType, type SparkType } from "../graph/types";
-import { asObject } from "./widgets/widget";
 
 export interface Column {
   readonly name: string;

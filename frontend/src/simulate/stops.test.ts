@@ -89,7 +89,7 @@ test("breakpoints in modules and handlers go with the run while the document has
   ]);
   // The node whose record it is stays selected; the line is that of the module.
   const code = "settings.modules.prices.discount";
-  const stop = step(0, "stop", { line: 2, function: "reduced", locals: [], code });
+  const stop = step(0, "stop", { parent: null, line: 2, function: "reduced", locals: [], code });
   useSimulation.setState({
     shown: { ...SHOWN, document: without, result: { steps: [stop] } } as unknown as Shown,
   });

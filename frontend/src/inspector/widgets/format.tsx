@@ -1,11 +1,12 @@
 import { Autocomplete, Button, Select, Textarea, TextInput } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { useDesigner } from "../../designer/store";
+import { asObject } from "../../graph/document";
 import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
 import { later } from "../../ui/later";
 import { PartField } from "./PartField";
-import { asObject, asText, type WidgetProps, withPart } from "./widget";
+import { asText, type WidgetProps, withPart } from "./widget";
 
 const SchemaDialog = later(async () => (await import("../SchemaDialog")).SchemaDialog);
 

@@ -1,11 +1,12 @@
 import { useDesigner } from "../../designer/store";
+import { asObject } from "../../graph/document";
 import { at } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { flowingInto } from "../columns";
 import { FieldProblems } from "../Field";
 import { ExpressionWidget } from "./expression";
 import { PartField } from "./PartField";
-import { asObject, asText, type WidgetProps, withPart } from "./widget";
+import { asText, type WidgetProps, withPart } from "./widget";
 
 /** The grouping of records: the new key and, for a table, the new value. */
 export function GroupByWidget(props: WidgetProps & { port?: string; keyOnly?: boolean }) {

@@ -5,7 +5,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type ReactNode, useEffect, useState } from "react";
 import { freshId } from "../../graph/changes";
-import type { Json } from "../../graph/document";
+import { asObject, type Json } from "../../graph/document";
 import { at } from "../../problems/places";
 import { t } from "../../ui/i18n";
 import { FieldProblems } from "../Field";
@@ -13,7 +13,7 @@ import { ExpressionWidget } from "./expression";
 import { GroupByWidget } from "./groupBy";
 import { MoveButtons } from "./MoveButtons";
 import { PartField } from "./PartField";
-import { asList, asObject, asText, moved, replaced, type WidgetProps, withPart } from "./widget";
+import { asList, asText, moved, replaced, type WidgetProps, withPart } from "./widget";
 
 /** A name that is applied when the field loses the focus, because edges refer to ports by name. */
 export function NameInput(props: {

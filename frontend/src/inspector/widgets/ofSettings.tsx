@@ -1,3 +1,4 @@
+import { asObject } from "../../graph/document";
 /** Widgets of settings with Python source, and the field that loads them when a document has such settings. */
 
 import { freshId } from "../../graph/changes";
@@ -8,7 +9,7 @@ import { ParameterField } from "../ParameterField";
 import { addWidgets } from ".";
 import { CodeWidget } from "./code";
 import { AddButton, NameInput, Row } from "./lists";
-import { asObject, type WidgetProps } from "./widget";
+import type { WidgetProps } from "./widget";
 
 /** Modules by name, each with its source. */
 function ModulesWidget(props: WidgetProps) {

@@ -1,7 +1,8 @@
+import { asObject } from "../../graph/document";
 import { t } from "../../ui/i18n";
 import { PartField } from "./PartField";
 import { TypeWidget } from "./simple";
-import { asObject, type WidgetProps, withPart } from "./widget";
+import { type WidgetProps, withPart } from "./widget";
 
 /** Key and value types of the records that a processor forwards; by default, those of its input. */
 export function OutputTypesWidget(props: WidgetProps) {

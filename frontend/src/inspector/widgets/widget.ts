@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../api/types";
 import type { Parameter } from "../../graph/catalog";
-import type { DocumentNode, Json } from "../../graph/document";
+import { asObject, type DocumentNode, type Json } from "../../graph/document";
 
 /** Props of every widget. A widget stores its input in the document, valid or not. */
 export interface WidgetProps {
@@ -24,10 +24,6 @@ export function asText(value: Json | undefined): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
   return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-export function asObject(value: Json | undefined): Record<string, Json> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
 export function asList(value: Json | undefined): Json[] {

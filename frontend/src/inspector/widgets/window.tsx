@@ -1,6 +1,6 @@
 import { Select } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { Json } from "../../graph/document";
+import { asObject, type Json } from "../../graph/document";
 import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
 import { TimeZoneWidget, UnitWidget } from "./calendar";
@@ -8,7 +8,7 @@ import { CodeWidget } from "./code";
 import { PartField } from "./PartField";
 import { DurationWidget, NumberWidget } from "./simple";
 import { WindowPicture } from "./WindowPicture";
-import { asObject, asText, type WidgetProps, withPart } from "./widget";
+import { asText, type WidgetProps, withPart } from "./widget";
 
 type Part =
   | "code"
