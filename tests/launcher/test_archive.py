@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from millrace_runtime.session import class_archive
 
 from launcher import archive
 
@@ -45,6 +46,15 @@ def test_another_jar_is_another_archive(jar: Path) -> None:
     before = archive.Archive("thing", [jar]).path
     jar.write_text("another one")
     assert archive.Archive("thing", [jar]).path != before
+
+
+def test_few_archives_of_other_jars_stay_also_those_that_nobody_used(jar: Path) -> None:
+    for number in range(8):
+        jar.write_text("x" * number)
+        written_to(archive.Archive("thing", [jar]).use_or_make()).write_bytes(b"\xf0whole")
+    jar.write_text("x" * 9)
+    archive.Archive("thing", [jar]).use_or_make()
+    assert len(list((jar.parent / "cache").iterdir())) == class_archive.KEPT
 
 
 def test_a_java_without_an_archive_of_its_own_classes_is_left_alone(

@@ -70,7 +70,9 @@ class Archive:
 
     def _forget_old(self) -> None:
         """Delete all but the newest archives of other jars; a JVM that uses one keeps its file."""
-        others = self.path.parent.glob(f"{self.path.stem.rpartition('-')[0]}-*.jsa")
+        name = self.path.stem.rpartition("-")[0]
+        # An archive has the suffix of a new one until the same jars run again.
+        others = [*self.path.parent.glob(f"{name}-*.jsa"), *self.path.parent.glob(f"{name}-*.new")]
         for old in sorted(others, key=lambda each: each.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
 
