@@ -17,6 +17,8 @@ class GraphStore(TypedDict, total=False):
     name: str
     node: str
     kind: str
+    #: name of the rows in the state of a further copy of a global store, else the node's id
+    state: str
     key_type: str
     value_type: str
     persistent: bool

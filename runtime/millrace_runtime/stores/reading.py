@@ -222,7 +222,7 @@ def _place(notes: Notes, schema: StoreSchema) -> dict[str, object]:
     levels = sorted(operators(notes["nodes"]))
     rows = node["id"]
     if store is not None:
-        rows = schema["id"]
+        rows = store.get("state") or schema["id"]
     return {
         # Spark numbers the operators of a plan from its end.
         "operator": len(levels) - 1 - levels.index(node["level"]),

@@ -32,16 +32,16 @@ trait TableSource {
 /**
  * The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`:
  * those of the store node. `state`: the name of its rows in the state. With a store node it is the node's id, because
- * that stays when the store is renamed.
+ * that stays when the store is renamed; further copies of a global store have names of their own.
  */
 final case class StoreSpec(name: String, node: String, kind: String, named: Boolean, properties: Map[String, String]) {
-  def state: String = if (named) node else name
+  def state: String = if (named) properties.getOrElse("state", node) else name
   def long(property: String): Option[Long] = properties.get(property).map(_.toLong)
 }
 
 object StoreSpec {
   private[millrace] def apply(s: StoreSettings, kind: String): StoreSpec =
-    StoreSpec(s.name, s.node, kind, s.named, Map.empty)
+    StoreSpec(s.name, s.node, kind, s.named, Map("state" -> s.state))
 }
 
 /** A node as data: built on the driver, serialized for the tasks. */
