@@ -100,6 +100,7 @@ function FragmentVersion({ node, definition }: { node: DocumentNode; definition:
     queryKey: ["fragments", "named", name],
     queryFn: async () =>
       (await services.fragments(name)).find((each) => each.name === name) ?? null,
+    staleTime: 5_000,
   }).data;
   const newest = found?.latest_version ?? null;
   const id = found?.id ?? 0;

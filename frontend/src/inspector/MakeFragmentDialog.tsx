@@ -1,4 +1,5 @@
 import { TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useMemo, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { useServices } from "../designer/servicesContext";
@@ -29,6 +30,7 @@ function withStores(document: TopologyDocument, nodes: readonly string[]): Set<s
 /** Makes a fragment of the selected nodes, and uses it in their place. */
 export function MakeFragmentDialog({ onClose }: { onClose: () => void }) {
   const services = useServices();
+  const queries = useQueryClient();
   // The nodes that were selected when it was opened.
   const [{ document, known, nodes }] = useState(() => {
     const state = useDesigner.getState();
@@ -56,6 +58,7 @@ export function MakeFragmentDialog({ onClose }: { onClose: () => void }) {
     try {
       const fragment = fragmentOf(document, nodes, name.trim(), ports, names);
       await services.createFragment(name.trim(), fragment);
+      void queries.invalidateQueries({ queryKey: ["fragments"] });
       const made = replaced(document, nodes, ports, names, `${name.trim()}@1`, fragment);
       useDesigner
         .getState()
