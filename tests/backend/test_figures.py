@@ -78,13 +78,15 @@ def test_a_run_that_begins_counts_from_zero_and_a_pause_is_a_gap(deployment: Dep
 
 
 def test_every_figure_of_a_report_has_a_series(deployment: Deployment) -> None:
-    noted(deployment, 1, 100)
-    noted(deployment, 11, 350)
+    for seconds, records, warned in ((1, 100, 5), (11, 350, 25)):
+        node = {**progress(0, records)["nodes"]["words"], "misses": {"warned": warned}}
+        noted(deployment, seconds, records, nodes={"words": node})
     expected: dict[Figure, tuple[str, float]] = {
         Figure.NODE_IN: ("words", 25.0),
         Figure.NODE_OUT: ("words", 50.0),
         Figure.NODE_DROPPED: ("words", 0.0),
         Figure.NODE_DEAD_LETTERS: ("words", 0.0),
+        Figure.NODE_WARNED: ("words", 2.0),
         Figure.DROPPED_BY_REASON: ("words: null_key", 0.0),
         Figure.TASK_RECORDS: ("0_1", 25.0),
         Figure.TASK_LAG: ("0_1", 2.0),
