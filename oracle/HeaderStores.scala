@@ -25,8 +25,13 @@ object HeaderStores {
   def keyValue(name: String, key: Serde[_], value: Serde[_]): StoreBuilder[_ <: StateStore] =
     built("KeyValue", called("persistentTimestampedKeyValueStoreWithHeaders", name), key, value)
 
-  def window(name: String, retention: Duration, size: Duration, key: Serde[_], value: Serde[_])
-      : StoreBuilder[_ <: StateStore] = {
+  def window(
+      name: String,
+      retention: Duration,
+      size: Duration,
+      key: Serde[_],
+      value: Serde[_]
+  ): StoreBuilder[_ <: StateStore] = {
     val duplicates = java.lang.Boolean.FALSE
     val supplier = called("persistentTimestampedWindowStoreWithHeaders", name, retention, size, duplicates)
     built("Window", supplier, key, value)

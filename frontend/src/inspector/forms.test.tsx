@@ -1,4 +1,5 @@
 import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { MemoryRouter } from "react-router";
@@ -77,7 +78,9 @@ function show(part: React.ReactNode) {
     root.render(
       <MantineProvider theme={theme} env="test">
         <MemoryRouter>
-          <ServicesContext.Provider value={services}>{part}</ServicesContext.Provider>
+          <QueryClientProvider client={new QueryClient()}>
+            <ServicesContext.Provider value={services}>{part}</ServicesContext.Provider>
+          </QueryClientProvider>
         </MemoryRouter>
       </MantineProvider>,
     );

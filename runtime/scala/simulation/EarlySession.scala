@@ -10,7 +10,8 @@ import org.apache.spark.sql.{classic, SparkSession}
  * (`session/early.py`). Python connects as to PySpark's own JVM, which ends with its standard input.
  */
 object EarlySession {
-  private val first = """{"expressions": [{"text": "concat(key, 'a')", "columns": {"key": "STRING"}}], "types": ["STRING"]}"""
+  private val first =
+    """{"expressions": [{"text": "concat(key, 'a')", "columns": {"key": "STRING"}}], "types": ["STRING"]}"""
   private val task = new FutureTask[classic.SparkSession](() => create())
 
   def main(args: Array[String]): Unit = {

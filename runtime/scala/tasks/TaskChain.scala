@@ -42,6 +42,7 @@ private[millrace] final class TaskChain(
   }
   private val places = mutable.LinkedHashMap[(Int, Int), Place]()
   private val closed = mutable.ArrayBuffer[LogLine]()
+
   /** Interpreted: the compiler of generated code takes longer to load than these few rows to sort. */
   private val order = new InterpretedOrdering(Envelope.order.map { name =>
     val at = Envelope.schema.fieldIndex(name)

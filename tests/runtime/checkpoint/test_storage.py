@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 from millrace_runtime.checkpoint import lease, storage
-from millrace_runtime.checkpoint.checkpoint import location_of
+from millrace_runtime.checkpoint.checkpoint import LAYOUT, location_of
 from millrace_runtime.checkpoint.storage import StoredPath
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
@@ -142,7 +142,8 @@ class TestOnSpark:
         folder = StoredPath(changing.location(tmp_path))
         for name in ("stream", "stream-2", "owners"):
             (folder / name / "0").write_text("12345678")
-        notes = {"stream": "stream-2", "kept": [{"stream": "stream"}, {"stream": "stream-2"}]}
+        kept = [{"stream": "stream"}, {"stream": "stream-2"}]
+        notes = {"layout": LAYOUT, "stream": "stream-2", "kept": kept}
         (folder / "stores.json").write_text(json.dumps(notes))
         answer = reader.answer
         asked = {"checkpoint": str(folder), "names": ["stream", "stream-2", "owners", "nothing"]}
