@@ -114,7 +114,14 @@ function ZoomLevel() {
 function LegendButton() {
   const [opened, setOpened] = useState(false);
   return (
-    <Popover opened={opened} onChange={setOpened} position="top-start" width={420} shadow="sm">
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      position="top-start"
+      width={420}
+      shadow="sm"
+      middlewares={{ shift: true, flip: true, size: true }}
+    >
       <Popover.Target>
         <ActionIcon
           aria-label={t("Legend")}
@@ -128,7 +135,7 @@ function LegendButton() {
           <IconLegend size={15} stroke={1.5} />
         </ActionIcon>
       </Popover.Target>
-      <Popover.Dropdown>
+      <Popover.Dropdown className="legend-frame">
         <Suspense>
           <Legend />
         </Suspense>

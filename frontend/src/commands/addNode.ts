@@ -5,12 +5,14 @@ import { type Catalog, portsOf } from "../graph/catalog";
 import { addNode as addTo, connect, insertOnEdge, makeRoom, setParam } from "../graph/changes";
 import { firstFit, firstSource, fitsOnEdge, type PortAddress } from "../graph/connect";
 import {
+  type DocumentEdge,
   type DocumentNode,
   edgeId,
   findNode,
   isStoreKind,
   type Json,
   type Position,
+  positionOf,
   sourcePort,
   type TopologyDocument,
 } from "../graph/document";
@@ -52,6 +54,15 @@ function freeOutput(
   return port === undefined ? null : { node: node.id, port: port.name };
 }
 
+/** The middle between the nodes of an edge. */
+function between(document: TopologyDocument, edge: DocumentEdge): Position {
+  const [from, to] = [edge.source, edge.target].map((id) => {
+    const node = findNode(document, id);
+    return node === undefined ? { x: 0, y: 0 } : positionOf(node);
+  }) as [Position, Position];
+  return { x: Math.round((from.x + to.x) / 2), y: Math.round((from.y + to.y) / 2) };
+}
+
 /**
  * Adds a node of a kind and connects it: into an edge, to the wire that was pulled, or after the selected node.
  * Selects it and returns its id; null if the topology is read-only.
@@ -68,9 +79,12 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
     ? { width: STORE_WIDTH, height: STORE_HEIGHT }
     : { width: NODE_WIDTH, height: NODE_HEIGHT };
 
+  const into = document.edges.find((edge) => edgeId(edge) === options.edge);
   let place: Position;
   if (options.at !== undefined) {
     place = { x: options.at.x - size.width / 2, y: options.at.y - size.height / 2 };
+  } else if (into !== undefined) {
+    place = between(document, into);
   } else if (beside !== undefined) {
     place = placeBeside(document, catalog, beside, kind);
   } else {

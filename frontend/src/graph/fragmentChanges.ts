@@ -4,6 +4,7 @@ import { freshId } from "./changes";
 import {
   type DocumentEdge,
   type DocumentNode,
+  isStoreKind,
   type Json,
   makeEdge,
   type Position,
@@ -130,7 +131,9 @@ export function fragmentOf(
   names: readonly string[],
 ): TopologyDocument {
   const nodes = document.nodes.filter((node) => chosen.has(node.id));
-  const places = nodes.map(positionOf);
+  // Stores lie below the line of the records.
+  const drawn = nodes.filter((each) => !isStoreKind(each.kind));
+  const places = (drawn.length === 0 ? nodes : drawn).map(positionOf);
   const left = Math.min(...places.map(({ x }) => x));
   const right = Math.max(...places.map(({ x }) => x));
   const top = Math.min(...places.map(({ y }) => y));
@@ -210,7 +213,9 @@ export function replaced(
   const nodes = document.nodes.filter((node) => chosen.has(node.id));
   const taken = new Set(document.nodes.map((node) => node.id));
   const id = freshId(taken, fragment.name);
-  const places = nodes.map(positionOf);
+  // Stores lie below the line of the records.
+  const drawn = nodes.filter((each) => !isStoreKind(each.kind));
+  const places = (drawn.length === 0 ? nodes : drawn).map(positionOf);
   const middle = (axis: "x" | "y") =>
     Math.round(places.reduce((sum, each) => sum + each[axis], 0) / places.length / 8) * 8;
   const inherited = used(document, nodes).map(([name]) => [name, placeOf(name)]);

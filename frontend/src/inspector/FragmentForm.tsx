@@ -11,6 +11,7 @@ import { kindOf } from "../graph/catalog";
 import {
   type DocumentNode,
   emptyDocument,
+  isStoreKind,
   type Json,
   paramsOf,
   type TopologyDocument,
@@ -193,7 +194,7 @@ function Contents({ node }: { node: string }) {
           <div className="link-row" data-hue={hueOf(catalog, each.kind)} title={each.id}>
             <KindIcon name={kindOf(catalog, each.kind)?.icon} size={15} className="kind-icon" />
             <Cut>{each.label || each.local}</Cut>
-            <Count id={each.id} />
+            {isStoreKind(each.kind) ? null : <Count id={each.id} />}
           </div>
           <FieldProblems diagnostics={diagnostics.filter((found) => found.inner === each.id)} />
         </div>
@@ -225,7 +226,7 @@ export function FragmentForm({ node }: { node: DocumentNode }) {
         <div className="button-row">
           <Button
             size="compact-sm"
-            variant="subtle"
+            variant="default"
             loading={dissolving}
             onClick={() => void dissolve()}
             data-testid="dissolve"

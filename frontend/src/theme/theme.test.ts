@@ -61,7 +61,7 @@ test.each([
 test("the hues of families and areas stand out from the panel in both themes", () => {
   for (const theme of [colors(light), { ...colors(light), ...colors(dark) }]) {
     const hues = Object.keys(theme).filter((name) => /^(hue|area)-/.test(name));
-    expect(hues).toHaveLength(14);
+    expect(hues).toHaveLength(15);
     expect(hues.filter((name) => contrast(theme[name] ?? "", theme.panel ?? "") < 3)).toEqual([]);
   }
 });
