@@ -45,6 +45,7 @@ def test_sigterm_ends_a_plain_job_without_an_exception(whole_group: bool, tmp_pa
             assert job.poll() is None, log.read_text("utf-8")
             assert time.monotonic() < deadline
             time.sleep(0.2)
+        time.sleep(1)  # it waits for the query by now
         if whole_group:
             os.killpg(job.pid, signal.SIGTERM)
         else:
