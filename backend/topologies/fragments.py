@@ -10,7 +10,7 @@ from typing import TypedDict
 
 from django.db.models import Count, QuerySet
 from millrace_backend.errors import Conflict
-from millrace_model.documents import DocumentNode, TopologyDocument
+from millrace_model.documents import INPUT, OUTPUT, DocumentNode, TopologyDocument
 
 from topologies.models import FragmentUse, Topology, Version
 
@@ -18,12 +18,11 @@ from topologies.models import FragmentUse, Topology, Version
 NAMED = 5
 #: maximum number of fragments whose uses are noted for a version
 MOST_USES = 1_000
-_INPUT, _OUTPUT = "fragment.input", "fragment.output"
 
 
 def is_fragment(document: TopologyDocument) -> bool:
     """Whether a document has ports, as only fragments do."""
-    return any(node["kind"] in (_INPUT, _OUTPUT) for node in document["nodes"])
+    return any(node["kind"] in (INPUT, OUTPUT) for node in document["nodes"])
 
 
 def fragments_of(workspace: int) -> QuerySet[Topology]:
@@ -120,8 +119,8 @@ def interface_of(version: Version | None) -> FragmentInterface:
     nodes = [] if version is None else version.document["nodes"]
     parameters: object = None if version is None else version.document.get("parameters")
     return {
-        "inputs": [_input(node) for node in nodes if node["kind"] == _INPUT],
-        "outputs": [node["id"] for node in nodes if node["kind"] == _OUTPUT],
+        "inputs": [_input(node) for node in nodes if node["kind"] == INPUT],
+        "outputs": [node["id"] for node in nodes if node["kind"] == OUTPUT],
         "parameters": list(parameters) if isinstance(parameters, dict) else [],
     }
 

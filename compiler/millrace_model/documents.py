@@ -11,6 +11,9 @@ from typing import Annotated, Any, NotRequired, Required, TypeAlias, TypedDict
 #: Parameters of a node by name. Its operator declares them, with their types.
 Params: TypeAlias = dict[str, Any]
 
+#: kinds of a node that stands for a fragment, and of the ports in its definition
+FRAGMENT, INPUT, OUTPUT = "fragment", "fragment.input", "fragment.output"
+
 
 class Format(TypedDict, total=False):
     """How bytes on Kafka become values of a type and back."""

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from millrace_model.documents import INPUT, OUTPUT
+
 from millrace_compiler.declarations.ports import Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostics, shown
 from millrace_compiler.types.types import STRING, DataType, NoType, parse_type
 
-FRAGMENT, INPUT, OUTPUT = "fragment", "fragment.input", "fragment.output"
 PORTS = (INPUT, OUTPUT)
 ROLES = ("stream", "table", "global_table")
 _PARAMS = {INPUT: ("role", "key", "value"), OUTPUT: ()}

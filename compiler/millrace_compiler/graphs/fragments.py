@@ -26,12 +26,15 @@ each input and writes one for each output.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from typing import Any, cast
 
 from millrace_model.documents import (
+    FRAGMENT,
+    INPUT,
+    OUTPUT,
     DocumentNode,
     FragmentDefinition,
     Position,
@@ -43,19 +46,13 @@ from millrace_compiler.declarations.ports import Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics, kind_of, shown
 from millrace_compiler.diagnostics.guesses import guess
 from millrace_compiler.documents.document import NODE_ID
-from millrace_compiler.graphs.fragment_ports import (
-    FRAGMENT,
-    INPUT,
-    OUTPUT,
-    PORTS,
-    Declared,
-    alone,
-    read_port,
-)
+from millrace_compiler.graphs.fragment_ports import PORTS, Declared, alone, read_port
 from millrace_compiler.graphs.topology_parameters import Resolution, resolve
 
 #: limits of what a document is expanded to
 DEEPEST, MOST_NODES, MOST_EDGES, MOST_CHARACTERS = 8, 2_000, 10_000, 16 * 1024 * 1024
+#: limits of the work: rows of definitions, edges along ports, names for a guess; ports in a row
+MOST_STEPS, MOST_PORTS = 100_000, 200
 #: joins the ids of a fragment node and of a node in its definition
 SEPARATOR = "--"
 LONGEST_ID = 200
@@ -278,6 +275,10 @@ class _Expander:
         self.links: list[tuple[_End, str, _End, str, int | None]] = []
         self.follows: dict[_End, list[int]] = {}
         self.characters, self.used = 0, set[str]()
+        #: fragment nodes that were expanded, and what was looked at
+        self.expansions, self.steps = 0, 0
+        #: targets and ports of the document's edges
+        self.wired = {ends[2:] for ends in map(_ends, self._listed(document.get("edges"))) if ends}
         #: names of the ports of fragment nodes, by id and side
         self.ports: dict[tuple[str, str], list[str]] = {}
         self.declared: dict[tuple[str, str], Declared | None] = {}
@@ -306,10 +307,22 @@ class _Expander:
     def _listed(rows: object) -> list[Any]:
         return rows if isinstance(rows, list) else []
 
+    def _step(self, steps: int = 1) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise _TooLargeError
+
+    def _guess(self, name: str, known: Collection[str]) -> str:
+        """The start of a hint; each name that it is compared with is a step."""
+        self._step(len(known))
+        return guess(name, known)
+
     # ---- nodes ------------------------------------------------------------------------------
 
     def _walk(self, nodes: list[Any], edges: list[Any], frame: _Frame | None) -> None:
         inner: set[str] = set()
+        if frame is not None:
+            self._step(len(nodes) + len(edges))
         for row in nodes:
             if not isinstance(row, dict):
                 self.nodes.append(row)
@@ -325,14 +338,15 @@ class _Expander:
                 self._fragment(node, frame)
             else:
                 self._add(node, frame)
+        ports = {} if frame is None else _ports(nodes)
         for index, edge in enumerate(edges):
-            self._link(edge, inner, frame, index, nodes)
+            self._link(edge, inner, frame, index, ports)
 
     def _add(self, node: DocumentNode, frame: _Frame | None) -> None:
         if frame is None or not isinstance(node.get("id"), str):
             self.nodes.append(node)
             return
-        if len(self.nodes) >= MOST_NODES:
+        if len(self.nodes) + self.expansions >= MOST_NODES:
             raise _TooLargeError
         id_ = self._id(node["id"], frame)
         self.nodes.append({**node, "id": id_})
@@ -357,6 +371,9 @@ class _Expander:
             return
         definition = self.definitions[name]
         self.used.add(name)
+        self.expansions += 1
+        if len(self.nodes) + self.expansions > MOST_NODES:
+            raise _TooLargeError
         self.characters += _size(definition["nodes"])
         if self.characters > MOST_CHARACTERS:
             raise _TooLargeError
@@ -392,7 +409,7 @@ class _Expander:
         elif len(within) >= DEEPEST:
             add("fragment_depth", top, "fragment", most=DEEPEST)
         elif name not in self.definitions:
-            near = guess(name, self.definitions)
+            near = self._guess(name, self.definitions)
             add("fragment_unknown", top, "fragment", name=name, guess=near)
         else:
             return name
@@ -410,7 +427,7 @@ class _Expander:
             if name not in known:
                 add(
                     "fragment_argument", top, "arguments", path=f"arguments.{name}", name=name,
-                    guess=guess(str(name), known),
+                    guess=self._guess(str(name), known),
                 )  # fmt: skip
         rows = {
             name: {**_without(row, "values"), "default": arguments[name]}
@@ -469,19 +486,18 @@ class _Expander:
         if not outer:
             return
         for port in sides[INPUT]:
-            wired = any(
-                isinstance(edge, dict)
-                and edge.get("target") == top
-                and (edge.get("target_port") or "in") == port
-                for edge in self._listed(self.document.get("edges"))
-            )
-            if not wired:
+            if (top, port) not in self.wired:
                 self.report.add("input_missing", top, port, port=port)
 
     # ---- edges ------------------------------------------------------------------------------
 
     def _link(
-        self, edge: Any, inner: set[str], frame: _Frame | None, index: int, nodes: list[Any]
+        self,
+        edge: Any,
+        inner: set[str],
+        frame: _Frame | None,
+        index: int,
+        ports: Mapping[str, str],
     ) -> None:
         """Adds an edge of a document (frame None) or of a definition."""
         ends = _ends(edge)
@@ -492,7 +508,6 @@ class _Expander:
                 self.report.add("fragment_edge", frame.top, "fragment", found=shown(edge))
             return
         source, source_port, target, target_port = ends
-        ports = {} if frame is None else _ports(nodes)
         start = self._end(source, source_port, OUTPUT, inner, frame, ports)
         stop = self._end(target, target_port, INPUT, inner, frame, ports)
         if start is not None and stop is not None:
@@ -532,7 +547,7 @@ class _Expander:
         top = node if frame is None else frame.top
         self.report.add(
             "port_unknown", top, port, side="input" if side == INPUT else "output", port=port,
-            known=", ".join(known) or "none", guess=guess(port, known),
+            known=", ".join(known) or "none", guess=self._guess(port, known),
         )  # fmt: skip
         return None
 
@@ -565,8 +580,11 @@ class _Expander:
         if stop in passed:
             self.report.add("fragment_loop", self.tops[stop[0]], stop[2], port=stop[2])
             return []
+        if len(passed) >= MOST_PORTS:
+            raise _TooLargeError
         found: list[tuple[str, str, int | None]] = []
         for each in self.follows.get(stop, ()):
+            self._step()
             _, _, target, target_port, further = self.links[each]
             known = further if index is None else index
             found += self._targets(target, target_port, known, passed | {stop})
@@ -581,7 +599,7 @@ class _Expander:
             before.setdefault(stop, []).append((start, source_port))
         for (id_, side), names in self.ports.items():
             for name in names:
-                fed = _sources((id_, side, name), before)
+                fed = self._sources((id_, side, name), before)
                 if side == OUTPUT and fed:
                     self.found.outputs[id_, name] = fed[0]
                 declared = self.declared.get((id_, name))
@@ -594,23 +612,25 @@ class _Expander:
                     after = self._targets((id_, side, name), "", None, frozenset())
                     self.found.unfed |= {(target, port) for target, port, _ in after}
 
+    def _sources(
+        self, port: _End, before: Mapping[_End, list[tuple[_End, str]]]
+    ) -> list[tuple[str, str]]:
+        """The nodes and ports whose records come to a port."""
+        found: dict[tuple[str, str], None] = {}
+        seen, ahead = {port}, [port]
+        while ahead:
+            for start, source_port in before.get(ahead.pop(), ()):
+                self._step()
+                if isinstance(start, str):
+                    found[start, source_port] = None
+                elif start not in seen:
+                    seen.add(start)
+                    ahead.append(start)
+        return list(found)
+
 
 def _missing(node: str, port: str, inner: str) -> Diagnostic:
     return Diagnostic("input_missing", node, port, data={"port": port}, inner=inner)
-
-
-def _sources(port: _End, before: Mapping[_End, list[tuple[_End, str]]]) -> list[tuple[str, str]]:
-    """The nodes and ports whose records come to a port."""
-    found: dict[tuple[str, str], None] = {}
-    seen, ahead = {port}, [port]
-    while ahead:
-        for start, source_port in before.get(ahead.pop(), ()):
-            if isinstance(start, str):
-                found[start, source_port] = None
-            elif start not in seen:
-                seen.add(start)
-                ahead.append(start)
-    return list(found)
 
 
 def _is_fragment(node: object) -> bool:

@@ -281,6 +281,36 @@ def test_a_fragment_that_contains_itself_is_refused() -> None:
     assert "fragment_loop" in {code for code, _, _ in codes(raw)}
 
 
+IN, OUT = node("in", "fragment.input"), node("out", "fragment.output")
+
+
+def passing(uses: int, edges: int) -> Any:
+    """A chain of fragments that only pass records on, with so many edges from one to the next."""
+    links = [f"f{n} > f{n + 1}" for n in range(uses - 1) for _ in range(edges)]
+    fragments = {"f@1": definition([IN, OUT], ["in > out"])}
+    nodes = [stream(), *(use(f"f{n}", "f@1") for n in range(uses))]
+    return document(nodes, ["in > f0", *links], fragments=fragments)
+
+
+def wrong_names(count: int) -> Any:
+    """Edges to as many ports that do not exist as there are others."""
+    ports = [node(f"i{n}", "fragment.input") for n in range(count)]
+    raw = document([stream(), use("f", "f@1")], [], fragments={"f@1": definition(ports, [])})
+    edges = [{"source": "in", "target": "f", "target_port": f"x{n}"} for n in range(count)]
+    return {**raw, "edges": edges}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [passing(40, 2), passing(1_500, 1), wrong_names(6_000)],
+    ids=["paths that double", "a long chain", "guesses of names"],
+)
+def test_work_that_yields_no_node_is_bounded(raw: Any) -> None:
+    began = time.monotonic()
+    assert "fragment_too_large" in {code for code, _, _ in codes(raw)}
+    assert time.monotonic() - began < 20
+
+
 def test_hostile_fragments_are_refused_in_bounded_time() -> None:
     def tenfold(inner: str) -> Any:
         uses = [use(f"n{index}", inner) for index in range(10)]

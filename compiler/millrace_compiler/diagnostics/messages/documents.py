@@ -73,7 +73,7 @@ DOCUMENTS: dict[str, Prose] = {
     ),
     "fragment_too_large": Prose(
         "With its fragments, the topology has more than {nodes} nodes, {edges} edges or "
-        "{megabytes} MB.",
+        "{megabytes} MB, or its fragments have too many ports.",
         "Use fewer or smaller fragments, or split the topology into several.",
     ),
     "fragment_argument": Prose(

@@ -13,7 +13,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   fragment_cycle: ["片段包含自身：{through}。", "请将它从其中一个片段中移除。"],
   fragment_depth: ["片段的嵌套超过 {most} 层。", "请将外层的一个片段展开。"],
   fragment_too_large: [
-    "连同其片段，拓扑超过 {nodes} 个节点、{edges} 条边或 {megabytes} MB。",
+    "连同其片段，拓扑超过 {nodes} 个节点、{edges} 条边或 {megabytes} MB，或者其片段的端口过多。",
     "请使用更少或更小的片段，或将拓扑拆分为多个。",
   ],
   fragment_argument: ["片段没有参数 {name}。", "{guess}请移除该参数值。"],
