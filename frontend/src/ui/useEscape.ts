@@ -22,10 +22,12 @@ export function useEscape(
     addEventListener("keydown", onKey, { capture: true });
     return () => {
       removeEventListener("keydown", onKey, { capture: true });
-      const before = document.activeElement;
+      // The page may be gone by then.
+      const page = document;
+      const before = page.activeElement;
       setTimeout(() => {
-        const now = document.activeElement;
-        if (now === document.body || now === before) opener.current?.focus({ preventScroll: true });
+        const now = page.activeElement;
+        if (now === page.body || now === before) opener.current?.focus({ preventScroll: true });
       }, FOCUS_MS);
     };
   }, [opened, close, opener]);
