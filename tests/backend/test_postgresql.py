@@ -15,6 +15,8 @@ from socket import socket
 
 import pytest
 
+pytestmark = pytest.mark.services
+
 ROOT = Path(__file__).parents[2]
 #: run by a process of its own, since the tests' process has another database
 WRITES = """
