@@ -19,8 +19,9 @@ from millrace_compiler.declarations.functions import (
 from millrace_compiler.declarations.ports import METADATA, Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.documents.document import FORMAT, read_document
+from millrace_compiler.graphs.expansion import Expansion
 from millrace_compiler.graphs.fragment_ports import alone
-from millrace_compiler.graphs.fragments import Expansion, expand, filled
+from millrace_compiler.graphs.fragments import expand, filled
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.inference.infer import infer_ports
 from millrace_compiler.program.classes import bound_names, in_place, own_code
