@@ -25,6 +25,8 @@ LANGUAGES = ("en", "zh")
 THEMES = ("light", "dark")
 #: milliseconds for what a screen loads after it is shown
 SETTLED = 350
+#: what is shown while something loads
+LOADING = "[data-loading]:not(button), [role=status] .mantine-Loader-root"
 NAME = "Screens"
 ANSWERS = "**/api/**"
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
@@ -42,6 +44,8 @@ class Screen:
     answers: str = ""
     #: whether a deployment has to run
     running: bool = False
+    #: the width from which on it exists
+    least: int = 0
 
 
 def _keys(*keys: str) -> Callable[[Page], None]:
@@ -54,6 +58,17 @@ def _keys(*keys: str) -> Callable[[Page], None]:
 
 def _tab(tab: str) -> Callable[[Page], None]:
     return lambda page: page.locator(f"#{tab}").click()
+
+
+def _left(tab: str) -> Callable[[Page], None]:
+    """Choose a tab of the left panel, which a small screen opens closed."""
+
+    def choose(page: Page) -> None:
+        if not page.locator(f"#{tab}").is_visible():
+            page.keyboard.press("[")
+        page.locator(f"#{tab}").click()
+
+    return choose
 
 
 def _segment(segment: str) -> Callable[[Page], None]:
@@ -131,8 +146,8 @@ SCREENS = (
     Screen("designer-loading", TOPOLOGY, answers="hold"),
     Screen("designer-failed", TOPOLOGY, answers="fail"),
     Screen("node", TOPOLOGY, _node),
-    Screen("outline", TOPOLOGY, _tab("left-outline")),
-    Screen("versions", TOPOLOGY, _tab("left-versions")),
+    Screen("outline", TOPOLOGY, _left("left-outline")),
+    Screen("versions", TOPOLOGY, _left("left-versions")),
     Screen("problems", TOPOLOGY, _tab("bottom-problems")),
     Screen("simulate", TOPOLOGY, _tab("bottom-simulate")),
     Screen("code", TOPOLOGY, _tab("bottom-code")),
@@ -146,7 +161,7 @@ SCREENS = (
     Screen("live-node", TOPOLOGY, _all(_segment("runtime"), _node), running=True),
     Screen("deployment", TOPOLOGY, _click("deployment-pill"), running=True),
     Screen("deploy-options", TOPOLOGY, _click("deploy-options")),
-    Screen("import", TOPOLOGY, _all(_tab("left-versions"), _click("import"))),
+    Screen("import", TOPOLOGY, _all(_left("left-versions"), _click("import"))),
     Screen("find", TOPOLOGY, _find),
     Screen("legend", TOPOLOGY, _all(_segment("runtime"), _click("legend-button"))),
     Screen(
@@ -157,7 +172,7 @@ SCREENS = (
     Screen("shortcuts", TOPOLOGY, _keys("?")),
     Screen("help", TOPOLOGY, _keys("F1")),
     Screen("add-node", TOPOLOGY, _keys("N")),
-    Screen("groups-and-notes", TOPOLOGY, _drawing),
+    Screen("groups-and-notes", TOPOLOGY, _drawing, least=820),
 )
 
 
@@ -226,6 +241,10 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
         page.unroute(ANSWERS, answer)
     page.evaluate("localStorage.removeItem('millrace.view')")
     if "/t/" in page.url and not screen.answers:
+        # A change that is not yet saved would be saved after the draft is deleted.
+        expect(page.locator("[data-draft=saving], [data-draft=pending]")).to_have_count(
+            0, timeout=15_000
+        )
         page.request.delete(
             f"{address}/api/topologies/{topology}/draft",
             headers={"X-CSRFToken": _token(page), "Referer": address},
@@ -236,7 +255,7 @@ def _settle(page: Page, screen: Screen) -> None:
     """Wait until nothing is loading, unless the screen is about that."""
     page.wait_for_timeout(SETTLED)
     if screen.answers != "hold":
-        expect(page.locator("[data-loading]:not(button)")).to_have_count(0, timeout=15_000)
+        expect(page.locator(LOADING)).to_have_count(0, timeout=15_000)
 
 
 def _token(page: Page) -> str:
@@ -288,7 +307,7 @@ def _write(browser: Browser, options: Any) -> list[str]:
         for width in options.width or WIDTHS:
             page.set_viewport_size(ViewportSize(width=width, height=WIDTHS[width]))
             for screen in SCREENS:
-                if options.only and screen.name not in options.only:
+                if width < screen.least or screen.name not in (options.only or [screen.name]):
                     continue
                 name = f"{screen.name}-{language}-{width}"
                 try:

@@ -58,9 +58,10 @@ def client_address(peer: str, forwarded: str, proxies: Sequence[Network]) -> str
     return found
 
 
-def address_of(request: HttpRequest) -> str:
-    """Return the client's address, as set by `ClientMiddleware`."""
-    return str(request.META.get("REMOTE_ADDR") or "unknown")
+def address_of(request: HttpRequest) -> str | None:
+    """Return the client's address, as set by `ClientMiddleware`; None if the socket has none."""
+    found = _parsed(str(request.META.get("REMOTE_ADDR") or ""))
+    return None if found is None else str(found)
 
 
 def _trusted(address: str, proxies: Sequence[Network]) -> bool:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from accounts.models import User, Workspace
 from django.db import models
 from django.utils import timezone
+from millrace_backend.json_field import WrittenJSONField
 from millrace_compiler.types.generating import Recipe
 from millrace_compiler.types.types import DataType
 from millrace_model.recipes import KeptRecipe
@@ -27,7 +28,7 @@ class Generator(models.Model):
         Topology, on_delete=models.SET_NULL, null=True, related_name="generators"
     )
     #: fields of a `Recipe` without the topic; `types` as JSON if the formats need a schema
-    recipe = models.JSONField()
+    recipe = WrittenJSONField()
     #: records per second
     rate = models.FloatField()
     #: maximum number of records; null without a limit

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from accounts.models import User, Workspace
 from django.db import models
 from django.db.models.functions import Lower
+from millrace_backend.json_field import WrittenJSONField
 from millrace_model.documents import TopologyDocument
 
 from topologies.choices import DOCUMENT_FORMAT
@@ -67,7 +68,7 @@ class Version(models.Model):
 
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
-    document = models.JSONField()
+    document = WrittenJSONField()
     #: of the document, in bytes
     size = models.PositiveIntegerField(default=0)
     hash = models.CharField(max_length=64)
@@ -118,7 +119,7 @@ class Draft(models.Model):
 
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="drafts")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
-    document = models.JSONField()
+    document = WrittenJSONField()
     #: of the document, in bytes
     size = models.PositiveIntegerField(default=0)
     node_count = models.PositiveIntegerField(default=0)
@@ -146,9 +147,9 @@ class TopologyTest(models.Model):
     topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="tests")
     name = models.CharField(max_length=150)
     #: input lines of a simulation
-    inputs = models.JSONField()
+    inputs = WrittenJSONField()
     #: outputs, stores, dropped, conditions; omitted parts are not compared
-    expected = models.JSONField()
+    expected = WrittenJSONField()
     #: of inputs and expected results, in bytes
     size = models.PositiveIntegerField(default=0)
     updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -171,7 +172,7 @@ class SampleInputs(models.Model):
         Topology, on_delete=models.CASCADE, related_name="sample_inputs", primary_key=True
     )
     #: input lines of a simulation
-    inputs = models.JSONField(default=list)
+    inputs = WrittenJSONField(default=list)
 
     def __str__(self) -> str:
         return f"inputs of {self.topology_id}"

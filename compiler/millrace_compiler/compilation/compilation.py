@@ -25,7 +25,8 @@ from millrace_compiler.declarations.operator import Store
 from millrace_compiler.declarations.ports import Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.documents.document import Document, read_document
-from millrace_compiler.graphs.fragments import Expansion, expand
+from millrace_compiler.graphs.expansion import Expansion
+from millrace_compiler.graphs.fragments import expand
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.graphs.topology_parameters import resolve
 from millrace_compiler.inference.analysis import Analyzer, AnalyzerUnavailable

@@ -1,6 +1,7 @@
 /** Requests to the simulator, which may have to be started first. */
 
 import { ApiError } from "./client";
+import { prepareSimulator } from "./compileCalls";
 
 const AGAIN_MS = 1_000;
 const PATIENCE_MS = 180_000;
@@ -22,4 +23,14 @@ export async function whenStarted<T>(
       if (signal?.aborted) throw error;
     }
   }
+}
+
+/**
+ * Throws `simulator_starting` unless the simulator is ready, and starts it. Asked before a request that needs the
+ * simulator, since browsers report each response 503 in their console.
+ */
+export async function requireSimulator(ws: string): Promise<void> {
+  const { state } = await prepareSimulator(ws);
+  const error = { code: "simulator_starting", message: "The simulator is starting." };
+  if (state === "starting") throw new ApiError(503, { error });
 }

@@ -82,7 +82,7 @@ function AccountRow(props: {
   const self = session?.user?.id === account.id;
   return (
     <tr data-testid="account">
-      <td>
+      <td className={classes.wraps}>
         <span className={classes.rowName}>{account.display_name}</span>{" "}
         {self ? <span className={classes.faint}>· {t("you")}</span> : null}{" "}
         {account.installation_admin ? <Chip>{t("Admin of the installation")}</Chip> : null}

@@ -136,7 +136,9 @@ function SavedState() {
           : t("The topology is the same as the saved version.")
       }
     >
-      <span data-testid="saved-state">{[version, state()].filter(Boolean).join(" · ")}</span>
+      <span data-testid="saved-state" data-draft={draft}>
+        {[version, state()].filter(Boolean).join(" · ")}
+      </span>
     </Chip>
   );
 }

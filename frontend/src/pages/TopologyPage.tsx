@@ -4,6 +4,7 @@ import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { createFragment, listFragments } from "../api/fragmentCalls";
 import { subscribe } from "../api/live";
+import { requireSimulator } from "../api/starting";
 import {
   jsonSamples,
   knownSchemas,
@@ -283,7 +284,10 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       latest: async (topic, formats) =>
         (await sampleTopic(ws, topic, { count: 5, start: "latest", headers: true, ...formats }))
           .lines as unknown as readonly PinnedRecord[],
-      tryExpression: async (asked, signal) => (await tryExpression(ws, asked, signal)).values,
+      tryExpression: async (asked, signal) => {
+        await requireSimulator(ws);
+        return (await tryExpression(ws, asked, signal)).values;
+      },
       topicFacts: (topic) => topicFacts(ws, topic),
       topicAddress: (topic) => topicAddress(ws, topic),
       fragments: (search) => listFragments(ws, search),

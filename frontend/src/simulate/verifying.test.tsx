@@ -5,6 +5,7 @@ import type { Verification } from "../api/types";
 import { useVerification } from "./verifying";
 
 const calls = vi.fn();
+let simulators: ("starting" | "ready")[] = [];
 let answers: (Verification | ApiError)[] = [];
 async function next(what: string): Promise<Verification> {
   calls(what);
@@ -13,6 +14,7 @@ async function next(what: string): Promise<Verification> {
   return found as Verification;
 }
 vi.mock("../api/compileCalls", () => ({
+  prepareSimulator: async () => ({ state: simulators.shift() ?? "ready" }),
   startVerification: () => next("start"),
   getVerification: () => next("get"),
   cancelVerification: async () => calls("cancel"),
@@ -37,9 +39,8 @@ afterEach(() => vi.useRealTimers());
 const second = () => act(() => vi.advanceTimersByTimeAsync(1_000));
 
 test("a comparison shows what it does, and then what differs", async () => {
-  const starting = { code: "simulator_starting", message: "Starting." };
+  simulators = ["starting", "ready"];
   answers = [
-    new ApiError(503, { error: starting } as never),
     at({ state: "waiting" }),
     at({ doing: "run" }),
     at({ state: "done", differences: [DIFFERENCE] }),
@@ -55,7 +56,7 @@ test("a comparison shows what it does, and then what differs", async () => {
     state: "done",
     differences: [DIFFERENCE],
   });
-  expect(calls.mock.calls.flat()).toEqual(["start", "start", "get", "get"]);
+  expect(calls.mock.calls.flat()).toEqual(["start", "get", "get"]);
 });
 
 test("one that fails says why, and one that is cancelled ends on the server", async () => {

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { cancelVerification, getVerification, startVerification } from "../api/compileCalls";
 import { describeCause } from "../api/prose";
+import { requireSimulator } from "../api/starting";
 import type { Difference, Verification } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { type Phrase, phrase } from "../ui/i18n";
@@ -41,6 +42,7 @@ async function started(
   const { document } = useDesigner.getState();
   while (!signal.aborted) {
     try {
+      await requireSimulator(ws);
       return await startVerification(ws, document, inputs);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "simulator_starting") throw error;

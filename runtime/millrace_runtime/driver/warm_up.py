@@ -19,10 +19,11 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from millrace_compiler.types.types import DataType, parse_type
 from millrace_model.graphs import GraphNode, StepParams, TaskGraph
+from millrace_model.state import Windows
 
 from millrace_runtime import columns
 from millrace_runtime.driver.options import kafka_options
@@ -49,6 +50,7 @@ PROCESSOR = """class Rehearsed(Processor):
     def process(self, record):
         {body}
 """
+WINDOWS = "def windows(timestamp):\n    return [(timestamp, timestamp + 1)]\n"
 _SAMPLES = {"STRING": "", "BOOLEAN": False, "BINARY": b"", "ARRAY": [], "MAP": {}}
 _NUMBERS = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE"})
 
@@ -95,14 +97,27 @@ def rehearse(
 
 
 def without_code(graph: TaskGraph) -> TaskGraph:
-    """Return the graph with processors that only forward records."""
-    return {**graph, "nodes": [_harmless(node) for node in graph["nodes"]]}
+    """Return the graph without code of the topology's author.
+
+    Processors only forward records, windows of one's own last a millisecond, and failures that a
+    function would handle are skipped.
+    """
+    settings = graph["settings"].copy()
+    for kind in settings.pop("functions", {}):
+        settings[f"{kind}_handler"] = "continue"  # type: ignore[literal-required]
+    return {
+        **graph, "settings": settings, "nodes": [_harmless(node) for node in graph["nodes"]],
+    }  # fmt: skip
 
 
 def _harmless(node: GraphNode) -> GraphNode:
+    params = node["params"]
+    window = params.get("window")
+    if window is not None and window.get("code"):
+        short = cast(Windows, {**window, "code": WINDOWS, "function": "windows"})
+        return {**node, "params": {**params, "window": short}}
     if node["op"] not in CODE:
         return node
-    params = node["params"]
     types = params.get("output", {})
     given = (("key", types.get("key")), ("value", types.get("value")))
     sample = {part: _sample(parse_type(text)) for part, text in given if text}
@@ -155,7 +170,9 @@ def _run(
     if job.exactly_once and there:
         # The query itself reports missing permissions.
         with contextlib.suppress(Exception):
-            columns.gateway().KafkaSink.rehearse(json.dumps(kafka.client), name, min(there))
+            columns.gateway().KafkaSink.rehearse(
+                json.dumps(kafka.client), f"millrace-{run}", min(there)
+            )
 
 
 def _done(query: Any) -> int:

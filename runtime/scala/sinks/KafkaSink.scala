@@ -175,11 +175,11 @@ object KafkaSink {
   }
 
   /**
-   * Opens and aborts a transaction, to load the classes for it (py4j). Nothing is sent. `topic`: any existing topic.
+   * Opens and aborts a transaction, to load the classes for it (py4j). Nothing is sent. `group`: a transactional id
+   * that no other run has; `topic`: any existing topic.
    */
-  def rehearse(clientJson: String, application: String, topic: String): Unit = {
+  def rehearse(clientJson: String, group: String, topic: String): Unit = {
     val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-    val group = s"millrace-rehearsal-$application"
     try {
       val t = transactional(group, client)
       t.producer.beginTransaction()

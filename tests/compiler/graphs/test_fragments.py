@@ -11,7 +11,8 @@ import pytest
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.compilation.compilation import Compilation
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
-from millrace_compiler.graphs.fragments import MOST_NODES, expand, resolved
+from millrace_compiler.graphs.expander import MOST_NODES
+from millrace_compiler.graphs.fragments import expand, resolved
 from millrace_compiler.graphs.kinds import runs_only_expressions, runs_python
 from millrace_compiler.state.state_changes import compare
 from millrace_compiler.state.state_schema import state_schema

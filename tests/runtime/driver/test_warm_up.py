@@ -19,7 +19,7 @@ def test_processors_forward_records_of_their_types() -> None:
         {"op": "process", "params": {**code, "output": {"key": "STRING", "value": struct}}},
         {"op": "process_values", "params": {**code, "output": {"key": "INT", "value": "DOUBLE"}}},
     ]
-    unchanged, rekeyed, fixed = without_code(cast(Any, {"nodes": nodes}))["nodes"]
+    unchanged, rekeyed, fixed = harmless(*nodes)
     assert unchanged == source
     value = {"n": 0, "s": {"done": False, "tags": []}, "at": None}
     assert forwarded(rekeyed["params"]) == ("", value, 5)
@@ -33,13 +33,37 @@ def test_no_code_of_any_step_in_python_runs_in_a_rehearsal() -> None:
     }  # fmt: skip
     ops = [kind.removeprefix("source.") for kind in python_kinds()]
     assert len(ops) == 3
-    for node in without_code(cast(Any, {"nodes": [{"op": op, "params": given} for op in ops]}))[
-        "nodes"
-    ]:
+    for node in harmless(*({"op": op, "params": given} for op in ops)):
         found = records(node["params"], "process")
         assert node["params"]["arguments"] == {}
         assert records(node["params"], "on_payment") == found
         assert len(found) == (0 if node["op"] == "global_store" else 1)
+
+
+def test_no_windows_of_ones_own_are_computed_in_a_rehearsal() -> None:
+    own = {"type": "own", "code": "def weeks(at):\n    raise SystemExit", "function": "weeks"}
+    [node] = harmless({"op": "aggregate", "params": {"window": own}})
+    names: dict[str, Any] = {}
+    exec(node["params"]["window"]["code"], names)
+    assert names[node["params"]["window"]["function"]](5) == [(5, 6)]
+
+
+def test_no_handler_of_ones_own_runs_in_a_rehearsal() -> None:
+    function = {"code": "raise SystemExit", "name": "decide"}
+    settings = {
+        "processing_handler": "function", "production_handler": "fail",
+        "deserialization_handler": "dead_letter", "functions": {"processing": function},
+    }  # fmt: skip
+    graph = without_code(cast(Any, {"nodes": [], "settings": settings}))
+    assert graph["settings"] == {
+        "processing_handler": "continue", "production_handler": "fail",
+        "deserialization_handler": "dead_letter",
+    }  # fmt: skip
+
+
+def harmless(*nodes: Any) -> list[Any]:
+    """Return nodes as they are in a rehearsal."""
+    return [*without_code(cast(Any, {"nodes": list(nodes), "settings": {}}))["nodes"]]
 
 
 def forwarded(params: Any) -> tuple[Any, Any, int]:
