@@ -51,7 +51,7 @@ def _compiled(
 ) -> Compilation | list[PlacedDiagnostic]:
     """Compile a document; return the compilation, or the diagnostics if it is refused."""
     try:
-        return compile_document(read_document(path, environment), known).require()
+        return compile_document(read_document(path, environment, fragments=True), known).require()
     except Refused as refused:
         diagnostics = [each.to_json() for each in refused.diagnostics]
     except DocumentError as error:

@@ -22,7 +22,7 @@ from cli.documents import analyzer, read_document, show_diagnostics
 
 def compile_command(arguments: argparse.Namespace) -> int:
     """Write the job; exit code 2 and diagnostics for a document that is refused."""
-    document = read_document(arguments.document, arguments.environment)
+    document = read_document(arguments.document, arguments.environment, fragments=True)
     with analyzer() as known:
         compilation = compile_document(
             document, known, real_time=arguments.real_time, dialect=arguments.dialect
@@ -59,7 +59,7 @@ def profile_of(arguments: argparse.Namespace, title: str) -> Profile:
 
 def describe_command(arguments: argparse.Namespace) -> int:
     """Print the output of Topology#describe. Raises Refused for a document that is refused."""
-    document = read_document(arguments.document, arguments.environment)
+    document = read_document(arguments.document, arguments.environment, fragments=True)
     with analyzer() as known:
         description = describe(document, known)
     if arguments.json:

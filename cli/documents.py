@@ -20,7 +20,8 @@ from millrace_compiler import (
     SocketAnalyzer,
     load_document,
 )
-from millrace_compiler.graphs.fragments import resolved
+from millrace_compiler.graphs.expander import SEPARATOR
+from millrace_compiler.graphs.fragments import filled, resolved
 from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine
@@ -83,12 +84,15 @@ def keep(folder: Path, found: Scenario | ScenarioResult) -> Path:
     return file
 
 
-def read_document(path: str, environment: str | None = None) -> TopologyDocument:
+def read_document(
+    path: str, environment: str | None = None, *, fragments: bool = False
+) -> TopologyDocument:
     """Return a topology document; for a scenario file, its topology; for a program, its document.
 
     Its parameters have the values of the environment; None: that in MILLRACE_ENVIRONMENT, or the
-    defaults. A document with invalid parameters is returned as it is, and compiling it reports
-    them.
+    defaults. `fragments`: they stay, so that what the compiler reports has their nodes; otherwise,
+    they are expanded. A document with invalid parameters is returned as it is, and compiling it
+    reports them.
 
     Raises DocumentError for text that is not a document, and MillraceError with file and line for
     a program that fails.
@@ -100,7 +104,8 @@ def read_document(path: str, environment: str | None = None) -> TopologyDocument
             document = inner
     # The compiler reports what is wrong with it.
     chosen = environment or os.environ.get("MILLRACE_ENVIRONMENT")
-    return resolved(cast(TopologyDocument, document), chosen)
+    whole = cast(TopologyDocument, document)
+    return filled(whole, chosen) if fragments else resolved(whole, chosen)
 
 
 def read_lines(path: str) -> list[InputLine]:
@@ -142,10 +147,11 @@ def show_diagnostics(diagnostics: Sequence[DiagnosticJson], *, as_json: bool = F
         print(json.dumps({"diagnostics": found}, ensure_ascii=False), file=sys.stderr)
         return
     for each in found:
-        where = (
-            ".".join(x for x in (each.get("node"), each.get("path") or each.get("parameter")) if x)
-            or "the document"
-        )
+        node = each.get("node")
+        if node and "inner" in each:
+            node += f" > {each['inner'].removeprefix(node + SEPARATOR)}"
+        where = ".".join(x for x in (node, each.get("path") or each.get("parameter")) if x)
+        where = where or "the document"
         at = each.get("position")
         place = f" (characters {at['start'] + 1} to {at['stop']})" if at else ""
         hint = f" {each['hint']}" if each.get("hint") else ""

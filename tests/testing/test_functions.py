@@ -125,3 +125,17 @@ def test_random_columns_are_the_same_whenever_the_program_runs(
     first, second = values[0]
     assert first[3] == second[3] == "5"
     assert len({*first[:3], *second[:3]}) == 6
+
+
+def test_functions_of_machine_learning_are_registered_when_they_are_used() -> None:
+    from millrace_runtime.testing.sessions import session
+
+    spark = session()
+    java: Any = spark._jvm
+    learning = java.org.apache.spark.ml.functions
+    frame: Any = spark.range(1).selectExpr("array(1.0d, 2.0d) AS numbers")
+    numbers = frame._jdf
+    vector = learning.array_to_vector(numbers.col("numbers"))
+    column = learning.vector_to_array(vector, "float64")
+    rows = numbers.select(java.PythonUtils.toSeq([column])).collectAsList()
+    assert rows.get(0).mkString() == "ArraySeq(1.0, 2.0)"

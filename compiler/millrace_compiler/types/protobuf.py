@@ -46,6 +46,12 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_.][\w.]*|-?
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
+#: the edition that is read, with the presence and the encodings that it has without features
+_EDITION = "2023"
+#: features that change neither the bytes of a message nor the presence of its fields
+_FEATURES = ("enum_type", "json_format", "utf8_validation")
+
+
 class NoProtobufSchema(NoType):
     """The text is not a ``.proto`` file with a convertible message; contains the reason."""
 
@@ -64,7 +70,10 @@ class _Declared:
 @dataclass
 class _Message:
     name: str
+    #: fields without a label have no presence
     proto3: bool
+    #: repeated numbers are packed by default: in proto3 and in editions
+    packed: bool
     fields: list[_Declared] = field(default_factory=list)
 
 
@@ -148,7 +157,7 @@ def _tokens(text: str) -> list[str]:
 
 class _Reader:
     def __init__(self, tokens: list[str]) -> None:
-        self.tokens, self.at, self.proto3 = tokens, 0, False
+        self.tokens, self.at, self.proto3, self.packed = tokens, 0, False, False
         self.messages: dict[str, _Message] = {}
         self.enums: dict[str, dict[int, str]] = {}
         self.fields: dict[str, list[_Field]] = {}
@@ -191,7 +200,9 @@ class _Reader:
         while self.at < len(self.tokens):
             token = self.take()
             if token == "syntax":
-                self.proto3 = any("proto3" in each for each in self.skip())
+                self.proto3 = self.packed = any("proto3" in each for each in self.skip())
+            elif token == "edition":
+                self.edition()
             elif token == "package":
                 package = self.take() + "."
                 self.take()
@@ -202,8 +213,24 @@ class _Reader:
             elif token != ";":
                 self.skip()
 
+    def edition(self) -> None:
+        found = "".join(self.skip()).strip("=;\"'")
+        if found != _EDITION:
+            raise NoProtobufSchema(
+                f"it has the edition {found}; edition {_EDITION}, proto3 and proto2 are supported"
+            )
+        self.packed = True
+        for before, token in zip(self.tokens, self.tokens[1:], strict=False):
+            feature = re.fullmatch(r"features(?:\.([\w.]+))?", token)
+            if before in ("option", "[", ",") and feature and feature[1] not in _FEATURES:
+                name = f"features.{feature[1]}" if feature[1] else "features"
+                raise NoProtobufSchema(
+                    f"it sets the option {name}; of the features of an edition, "
+                    f"{', '.join(_FEATURES)} are supported, each by its own name"
+                )
+
     def message(self, outer: str) -> None:
-        found = _Message(outer + self.take(), self.proto3)
+        found = _Message(outer + self.take(), self.proto3, self.packed)
         self.messages[found.name] = found
         if self.take() != "{":
             raise NoProtobufSchema(f"the message {found.name} has no body")
@@ -270,7 +297,7 @@ class _Reader:
             return _Field(found.name, found.number, "map", repeated=True, entry=entry)
         kind, of = self._kind(found.type, message.name)
         repeated = found.label == "repeated"
-        packed = message.proto3 if found.packed is None else found.packed
+        packed = message.packed if found.packed is None else found.packed
         return _Field(
             found.name,
             found.number,

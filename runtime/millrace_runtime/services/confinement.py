@@ -19,8 +19,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import millrace_compiler
-
 from millrace_runtime import jars
 
 #: folder that a confined process may write to; it is deleted by the process that set the variable
@@ -96,11 +94,11 @@ def confine(folder: Path) -> bool:
 def readable() -> list[Path]:
     """Return the existing places that a simulation may read: programs, libraries and jars."""
     certificates = ssl.get_default_verify_paths()
-    pyspark = importlib.util.find_spec("pyspark")
-    packages = (millrace_compiler.__file__, pyspark and pyspark.origin)
+    # Not imported: a session starts before the compiler is needed.
+    packages = [importlib.util.find_spec(name) for name in ("millrace_compiler", "pyspark")]
     found = {
         *map(Path, (*_SYSTEM, sys.prefix, sys.base_prefix)),
-        *(Path(each).parents[1] for each in packages if each),
+        *(Path(each.origin).parents[1] for each in packages if each and each.origin),
         *_java(), jars.PACKAGE.parent, jars.cache_dir(), jars.operator_jar(),
         Path("/etc/resolv.conf").resolve().parent,
         *(Path(each) for each in (certificates.cafile, certificates.capath) if each),

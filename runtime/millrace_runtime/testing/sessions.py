@@ -1,4 +1,7 @@
-"""The Spark session of tests, shared by all tests of a run."""
+"""The Spark session of tests, shared by all tests of a run.
+
+Importing this module imports neither PySpark nor the compiler: the session's JVM starts first.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from millrace_runtime.analyzer.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.session import class_archive, early, simulation
 
@@ -91,6 +93,8 @@ def _end() -> None:
 
 def analyzer_of(spark: SparkSession) -> Analyzer:
     """Return the analyzer of a session, which keeps what it found for earlier topologies."""
+    from millrace_runtime.analyzer.compiling import session_analyzer
+
     found = _analyzers.get(spark)
     if found is None:
         found = _analyzers[spark] = session_analyzer(spark)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.millrace
 
 import java.util.concurrent.FutureTask
 
+import org.apache.spark.SparkContext
 import org.apache.spark.api.python.PythonGatewayServer
 import org.apache.spark.sql.{classic, SparkSession}
 
@@ -25,7 +26,8 @@ object EarlySession {
   def session(): classic.SparkSession = task.get()
 
   private def create(): classic.SparkSession = {
-    val made = SparkSession.builder().getOrCreate().asInstanceOf[classic.SparkSession]
+    SparkContext.getOrCreate()
+    val made = WithoutLearning(SparkSession.builder().getOrCreate()).asInstanceOf[classic.SparkSession]
     // Python prepares the session itself meanwhile; the first topology needs the analyzer.
     val warm = new Thread(() => Analysis.analyze(made, first), "first analysis")
     warm.setDaemon(true)

@@ -191,6 +191,47 @@ def test_protobuf_messages_become_structs() -> None:
     )
 
 
+def test_an_edition_has_presence_and_packs_numbers() -> None:
+    declared = """
+    message A {
+      option features.enum_type = CLOSED;
+      int32 n = 1;
+      repeated int32 all = 2 [features.json_format = ALLOW];
+      repeated string features = 3;
+    }
+    """
+    found = read_protobuf(f'edition = "2023"; {declared}').message
+    assert found["messages"] == {
+        "A": [
+            {"name": "n", "number": 1, "kind": "int32"},
+            {"name": "all", "number": 2, "kind": "int32", "repeated": True, "packed": True},
+            {"name": "features", "number": 3, "kind": "string", "repeated": True},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ('edition = "2024"; message A { }', "edition 2024"),
+        ('edition = "2023"; option features.field_presence = IMPLICIT; message A { }', "presence"),
+        (
+            "edition = '2023'; message A "
+            "{ repeated int32 n = 1 [features.repeated_field_encoding = EXPANDED]; }",
+            "features.repeated_field_encoding",
+        ),
+        (
+            'edition = "2023"; message A { B b = 1 [deprecated = true, features = '
+            "{ message_encoding: DELIMITED }]; message B { } }",
+            "option features;",
+        ),
+    ],
+)
+def test_features_that_change_the_bytes_are_refused(schema: str, reason: str) -> None:
+    with pytest.raises(NoProtobufSchema, match=reason):
+        read_protobuf(schema)
+
+
 @pytest.mark.parametrize(
     "schema",
     [
