@@ -8,6 +8,8 @@ COPY codegen/package.json codegen/
 RUN npm ci
 COPY frontend frontend
 COPY compiler/millrace_compiler/catalog/catalog.json compiler/millrace_compiler/catalog/
+COPY compiler/millrace_compiler/operators compiler/millrace_compiler/operators
+COPY compiler/millrace_compiler/parameters compiler/millrace_compiler/parameters
 RUN npm run build --workspace frontend
 
 FROM python:3.11-slim AS app

@@ -159,7 +159,9 @@ def show_diagnostics(diagnostics: Sequence[DiagnosticJson], *, as_json: bool = F
 def _placed(diagnostic: DiagnosticJson) -> PlacedDiagnostic:
     """Return a diagnostic with `file` and `line`, if its node is in a program."""
     found = cast(PlacedDiagnostic, diagnostic)
-    place = programs.place(found.get("document"), found.get("node"))
+    at = (found.get("inner"), found.get("node"))
+    places = [programs.place(found.get("document"), each) for each in at if each]
+    place = next((each for each in places if each is not None), None)
     if place is None:
         return found
     file, _, line = place.rpartition(", line ")

@@ -120,6 +120,9 @@ def _sources() -> str:
     digest = hashlib.sha256()
     roots = [places.FRONTEND / name for name in (*SOURCES, *EXTRA)]
     roots.append(places.REPOSITORY / "package-lock.json")
+    compiler = places.REPOSITORY / "compiler" / "millrace_compiler"
+    # The catalog decides which icons the page has; the Chinese texts are in the compiler's folders.
+    roots += [compiler / "catalog" / "catalog.json", *sorted(compiler.rglob("zh.json"))]
     for root in roots:
         files = (
             sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else [root]

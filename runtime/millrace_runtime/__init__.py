@@ -19,6 +19,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from millrace_runtime.dsl.fragments import (
+        Fragment,
+        FragmentInput,
+        fragment,
+        global_table_input,
+        parameter,
+        stream_input,
+        table_input,
+    )
     from millrace_runtime.dsl.readers import Reader, reader
     from millrace_runtime.dsl.stores import (
         Store,
@@ -94,6 +103,15 @@ if TYPE_CHECKING:
 
 # Names are imported on first use: the process of a processor must not load the compiler.
 _HOMES = {
+    "dsl.fragments": (
+        "Fragment",
+        "FragmentInput",
+        "fragment",
+        "global_table_input",
+        "parameter",
+        "stream_input",
+        "table_input",
+    ),
     "dsl.readers": ("Reader", "reader"),
     "dsl.stores": (
         "Store",
@@ -181,6 +199,8 @@ __all__ = [
     "DeadLetter",
     "FailedRecord",
     "Format",
+    "Fragment",
+    "FragmentInput",
     "GlobalTable",
     "GroupedStream",
     "GroupedTable",
@@ -214,11 +234,14 @@ __all__ = [
     "custom_windows",
     "double",
     "float_",
+    "fragment",
+    "global_table_input",
     "hopping",
     "integer",
     "json",
     "key_value_store",
     "long",
+    "parameter",
     "protobuf",
     "reader",
     "session_store",
@@ -226,7 +249,9 @@ __all__ = [
     "sessions",
     "sliding",
     "spark_session",
+    "stream_input",
     "string",
+    "table_input",
     "time_windowed",
     "tumbling",
     "unlimited",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from millrace_compiler import compile_document
+from millrace_compiler.catalog.catalog import catalog
 from millrace_compiler.declarations.operator import registry
 from millrace_compiler.diagnostics.messages import SENTENCES
 from millrace_runtime.results import differences
@@ -16,8 +17,9 @@ from launcher import places
 from tests.compiler.test_mutations import GuessingAnalyzer
 
 CHINESE = places.REPOSITORY / "frontend" / "src" / "ui" / "zh" / "diagnostics.ts"
-HELP = CHINESE.with_name("help.ts")
 DIFFERENCES = CHINESE.with_name("differences.ts")
+#: a longer text has an id, as in `frontend/src/ui/i18n.ts`
+LONGEST_KEY = 60
 
 
 def translated() -> dict[str, tuple[str, str]]:
@@ -35,12 +37,60 @@ def facts(text: str) -> set[str]:
     return set(re.findall(r"(?<!\{)\{(\w+)\}(?!\})", text))
 
 
-def test_each_guarantee_and_its_reason_is_in_chinese() -> None:
-    found = HELP.read_text(encoding="utf-8")
-    for cls in registry().values():
-        for text in (cls.guarantee, cls.why):
-            shown = re.sub(r"\s*\[[A-Z]{2}(-?\d+[a-z]?)?\]", "", text)
-            assert f"{json.dumps(shown, ensure_ascii=False)}:" in found, (cls.kind, shown)
+def uncited(text: str) -> str:
+    return re.sub(r"\s*\[[A-Z]{2}(-?\d+[a-z]?)?\]", "", text)
+
+
+def texts_of_operators() -> Iterator[tuple[str, list[str]]]:
+    """Each text of the catalog and of plans, with the ids that it may have if it is long."""
+    made: Any = catalog()
+    yield from ((each["title"], []) for each in (*made["families"], *made["formats"]))
+    for each in made["formats"]:
+        yield each["description"], [f"formats.{each['format']}"]
+    for each in made["settings"]:
+        yield from texts_of_parameter(each, [f"settings.{each['name']}"])
+    for each in made["kinds"]:
+        cls, owners = registry()[each["kind"]], (each["kind"], each["family"])
+        yield each["title"], []
+        for part, text in (
+            ("description", each["description"]),
+            ("help", each["help"]),
+            ("guarantee", cls.guarantee),
+            ("why", cls.why),
+        ):
+            yield text, [f"{owner}.{part}" for owner in owners]
+        for row in each["parameters"]:
+            yield from texts_of_parameter(row, [f"{o}.parameters.{row['name']}" for o in owners])
+
+
+def texts_of_parameter(row: Any, ids: list[str]) -> Iterator[tuple[str, list[str]]]:
+    yield from ((each, []) for each in (row["title"], *(row["choices"] or ())))
+    if row["unit"] is not None:
+        yield row["unit"], []
+    yield row["help"], [*ids, f"parameters.{row['name']}"]
+
+
+def chinese_of_operators(part: str) -> dict[str, str]:
+    """The tables beside the operators and parameters; no key is in two of them."""
+    found: dict[str, str] = {}
+    for path in sorted((places.REPOSITORY / "compiler" / "millrace_compiler").rglob("zh.json")):
+        table = json.loads(path.read_text(encoding="utf-8")).get(part, {})
+        assert not found.keys() & table.keys(), path
+        found |= table
+    return found
+
+
+def test_texts_of_operators_and_parameters_have_one_chinese_text_each() -> None:
+    table = chinese_of_operators("texts")
+    meant: dict[str, str] = {}
+    for text, ids in texts_of_operators():
+        shown = uncited(text)
+        keys = [shown] if len(shown) <= LONGEST_KEY else [each for each in ids if each in table]
+        assert keys, (shown, ids)
+        assert keys[0] in table, shown
+        assert meant.setdefault(keys[0], shown) == shown, keys[0]
+    assert table.keys() == meant.keys()
+    assert all(facts(table[key]) == facts(shown) for key, shown in meant.items())
 
 
 def test_sentences_in_chinese_belong_to_a_code_and_name_its_facts() -> None:
@@ -78,8 +128,7 @@ def forms_of(sentence: Any) -> Iterator[str]:
 
 
 def test_summaries_of_nodes_are_in_chinese() -> None:
-    text = CHINESE.with_name("sentences.ts").read_text(encoding="utf-8")
-    table = dict(re.findall(r'^  "(.*)":\s*"(.*)",$', text, re.MULTILINE))
+    table = chinese_of_operators("sentences")
     assert all(facts(form) == facts(chinese) for form, chinese in table.items())
     found: set[str] = set()
     for path in sorted((places.REPOSITORY / "tests" / "golden").glob("*/topology.json")):

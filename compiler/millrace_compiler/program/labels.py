@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from millrace_model.documents import FRAGMENT
+
 from millrace_compiler.declarations.operator import registry
 from millrace_compiler.program.identities import base_of
 from millrace_compiler.program.names import identifier
@@ -26,7 +28,8 @@ def implied_label(kind: str, id_: str, variable: str | None) -> str | None:
     named = _stem(variable or "")
     if named and named != stem and not kind.startswith("store."):
         return _sentence(named)
-    return None if kind == "sink.topic" and stem == "out" else registry()[kind].title
+    none = kind == FRAGMENT or (kind == "sink.topic" and stem == "out")
+    return None if none else registry()[kind].title
 
 
 def _stem(name: str) -> str:

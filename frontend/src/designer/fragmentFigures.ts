@@ -25,6 +25,15 @@ function counts(all: readonly NodeFigures[], part: "dropped" | "misses"): Record
   return found;
 }
 
+/** The tasks of all inner nodes, each once, in the order of the nodes. */
+function tasksOf(all: readonly NodeFigures[]): NodeFigures["tasks"] {
+  const found = new Map<string, NodeFigures["tasks"][number]>();
+  for (const task of all.flatMap((each) => each.tasks)) {
+    if (!found.has(task.task)) found.set(task.task, task);
+  }
+  return [...found.values()];
+}
+
 /** The figures with those of fragment nodes, of which all inner nodes have figures. */
 export function withFragmentFigures(
   nodes: Readonly<Record<string, NodeFigures>>,
@@ -53,6 +62,7 @@ export function withFragmentFigures(
       outTotal: sum(end, "outTotal"),
       dropped: counts(all, "dropped"),
       misses: counts(all, "misses"),
+      tasks: tasksOf(all),
       deadLetters: all.reduce((total, each) => total + each.deadLetters, 0),
       failure: all.find((each) => each.failure !== null)?.failure ?? null,
     };

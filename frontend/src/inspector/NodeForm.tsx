@@ -6,7 +6,7 @@ import { type ComponentType, useCallback, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import { addKind } from "../commands/addNode";
 import { hueOf, portRoles } from "../designer/derived";
-import { helpText } from "../designer/localize";
+import { planText } from "../designer/localize";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { roleText, runsText } from "../designer/words";
@@ -59,7 +59,7 @@ function Facts({ node }: { node: DocumentNode }) {
       ))}
       {plan?.guarantee == null ? null : (
         <p className="inspector-promise" data-testid="guarantee">
-          {helpText(plan.guarantee)}
+          {planText(catalog, node.kind, "guarantee", plan.guarantee)}
         </p>
       )}
     </div>
@@ -67,13 +67,14 @@ function Facts({ node }: { node: DocumentNode }) {
 }
 
 /** Explains why the node runs the way it does. */
-function HowItRuns({ node }: { node: string }) {
-  const why = useDesigner((state) => state.result?.plan?.nodes[node]?.why ?? null);
+function HowItRuns({ node }: { node: DocumentNode }) {
+  const catalog = useDesigner((state) => state.catalog);
+  const why = useDesigner((state) => state.result?.plan?.nodes[node.id]?.why ?? null);
   if (why === null) return null;
   return (
     <details className="inspector-help">
       <summary>{t("Why it runs this way")}</summary>
-      <p>{helpText(why)}</p>
+      <p>{planText(catalog, node.kind, "why", why)}</p>
     </details>
   );
 }
@@ -410,7 +411,7 @@ export function NodeForm(props: {
           />
         </Section>
       )}
-      <HowItRuns node={id} />
+      <HowItRuns node={node} />
       {kind === undefined ? null : (
         <details className="inspector-help">
           <summary>{t("What it does")}</summary>

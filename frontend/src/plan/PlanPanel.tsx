@@ -1,7 +1,7 @@
 import { Button, CopyButton } from "@mantine/core";
 import { useState } from "react";
 import type { Plan, Subtopology } from "../api/types";
-import { helpText } from "../designer/localize";
+import { planText } from "../designer/localize";
 import { useDesigner } from "../designer/store";
 import { runsText } from "../designer/words";
 import { areasOf } from "../graph/areas";
@@ -184,13 +184,15 @@ function list(names: readonly string[]): string {
 function NodeLink({ node, plan }: { node: DocumentNode; plan: Plan }) {
   const how = plan.nodes[node.id];
   const { name } = paramsOf(node);
-  const { goTo, setHovered } = useDesigner.getState();
+  const { catalog, goTo, setHovered } = useDesigner.getState();
   return (
     <button
       type="button"
       className={classes.node}
       title={
-        how?.guarantee == null ? undefined : `${runsText(how.runs_as)}: ${helpText(how.guarantee)}`
+        how?.guarantee == null
+          ? undefined
+          : `${runsText(how.runs_as)}: ${planText(catalog, node.kind, "guarantee", how.guarantee)}`
       }
       onClick={() => goTo(node.id)}
       onPointerEnter={() => setHovered(node.id)}

@@ -1,6 +1,5 @@
 /** What the help knows: operators, Spark's functions, formats, and the API of processors. */
 
-import { helpText } from "../designer/localize";
 import type { Catalog, Kind } from "../graph/catalog";
 import { searchKinds } from "../graph/search";
 import api from "../inspector/editor/processorApi.json";
@@ -60,7 +59,7 @@ export function searchHelp(catalog: Catalog, query: string): Topic[] {
     id: `format ${each.format}`,
     title: each.title,
     call: each.format,
-    text: helpText(each.description),
+    text: each.description,
     example: "",
   }));
   const members = Object.entries(CLASSES).flatMap(([name, all]) =>

@@ -153,9 +153,14 @@ function verbatim(value: string | number): string | number {
   return typeof value === "string" ? value.replaceAll("\\", "\\x5c") : value;
 }
 
-/** A text of the catalog in the language of the page; undefined without a translation. */
-export function catalogText(text: string): string | undefined {
-  return language() === "en" ? undefined : translations.catalog[text];
+/** The key of a text of the catalog is the text, or one of its ids if it is longer than this. */
+const LONGEST_KEY = 60;
+
+/** A text of the catalog in the language of the page, if it is long by its first known id; undefined without a translation. */
+export function catalogText(text: string, ids: readonly string[] = []): string | undefined {
+  if (language() === "en") return undefined;
+  const keys = text.length > LONGEST_KEY ? ids : [text];
+  return keys.map((key) => translations.catalog[key]).find((found) => found !== undefined);
 }
 
 /** Forms of the sentences about nodes in the page's language; undefined in English. */

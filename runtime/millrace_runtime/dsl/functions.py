@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from millrace_compiler import ExpressionRequest
 from millrace_compiler.declarations.functions import (
@@ -19,12 +19,22 @@ from millrace_compiler.declarations.functions import (
 from millrace_compiler.declarations.ports import METADATA, Port
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.documents.document import FORMAT, read_document
-from millrace_compiler.graphs.fragments import resolved
+from millrace_compiler.graphs.expansion import Expansion
+from millrace_compiler.graphs.fragment_ports import alone
+from millrace_compiler.graphs.fragments import expand, filled
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.inference.infer import infer_ports
 from millrace_compiler.program.classes import bound_names, in_place, own_code
 from millrace_compiler.types.types import DataType, NoType, parse_type
-from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter, TopologyDocument
+from millrace_model.documents import (
+    FRAGMENT,
+    INPUT,
+    DocumentEdge,
+    DocumentNode,
+    DocumentParameter,
+    FragmentDefinition,
+    TopologyDocument,
+)
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
@@ -78,12 +88,23 @@ class Runs:
     reason: str
 
 
+class Definition(Protocol):
+    """The definition of a fragment."""
+
+    def documented(self, *, labels: bool) -> FragmentDefinition:
+        """Return the definition in a document."""
+
+
 class Nodes(Protocol):
     """The nodes and edges of a topology so far."""
 
     nodes: list[DocumentNode]
     edges: list[DocumentEdge]
     parameters: dict[str, DocumentParameter]
+
+    @property
+    def fragments(self) -> Mapping[str, Definition]:
+        """The definitions of fragments, by name and version."""
 
     def free_id(self, base: str) -> str:
         """The id that a node of this name gets by default."""
@@ -137,8 +158,25 @@ class Functions:
             "format": FORMAT, "name": "functions", "nodes": nodes, "edges": edges,
         }  # fmt: skip
         if self._nodes.parameters:
-            raw = resolved({**raw, "parameters": self._nodes.parameters})
-        return infer_ports(Graph(read_document(raw, report), report), self._types, report)
+            raw = filled({**raw, "parameters": self._nodes.parameters})
+        outputs: Mapping[tuple[str, str], tuple[str, str]] = {}
+        if any(each["kind"].startswith(FRAGMENT) for each in raw["nodes"]):
+            expansion = self._expanded(raw, report)
+            raw, outputs = cast(TopologyDocument, expansion.document), expansion.outputs
+        found = infer_ports(Graph(read_document(raw, report), report), self._types, report)
+        return {**found, **{end: found[at] for end, at in outputs.items() if at in found}}
+
+    def _expanded(self, raw: TopologyDocument, report: Diagnostics) -> Expansion:
+        """The nodes with the contents of fragments; ports without a type have an unknown one."""
+        definitions = {
+            name: each.documented(labels=False) for name, each in self._nodes.fragments.items()
+        }
+        nodes = [alone(each, report) for each in raw["nodes"]]
+        for node, before in zip(nodes, raw["nodes"], strict=True):
+            if before["kind"] == INPUT:
+                unknown = {"key", "value"} - set(before["params"])
+                node["params"] |= {name: {"format": "json"} for name in unknown}
+        return expand({**raw, "nodes": nodes, "fragments": definitions}, report)
 
     def text(self, given: Any, site: Site, node: str | None = None) -> Any:
         """The text of an expression. Raises ProgramError for a function that is not translated.

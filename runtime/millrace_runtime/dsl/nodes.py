@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict, cast
+from typing import Any, Protocol, TypedDict, cast
 
+from millrace_compiler.graphs.expander import SEPARATOR
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
-from millrace_model.documents import DocumentEdge, DocumentNode, DocumentParameter
+from millrace_model.documents import (
+    DocumentEdge,
+    DocumentNode,
+    DocumentParameter,
+    FragmentDefinition,
+)
 
 from millrace_runtime.code.places import Comment, Place, calling, comments
 from millrace_runtime.dsl.functions import Functions
@@ -39,6 +45,17 @@ class End:
     port: str = "out"
 
 
+class Definition(Protocol):
+    """The definition of a fragment."""
+
+    @property
+    def fragment(self) -> Any:
+        """The fragment that it is a definition of."""
+
+    def documented(self, *, labels: bool) -> FragmentDefinition:
+        """Return the definition in a document."""
+
+
 @dataclass
 class Nodes:
     """Nodes, edges and stores in the order of the calls.
@@ -53,6 +70,12 @@ class Nodes:
     outside: Outside = field(default_factory=Outside)
     #: declarations of the topology's parameters, by name
     parameters: dict[str, DocumentParameter] = field(default_factory=dict)
+    #: definitions of the fragments that are used, by name and version
+    fragments: dict[str, Definition] = field(default_factory=dict)
+    #: the fragments that these nodes are in
+    within: tuple[str, ...] = ()
+    #: the same as `places` for nodes in fragments, by the ids that they run as
+    inner_places: dict[str, Place] = field(default_factory=dict)
     _ids: Identities = field(default_factory=Identities)
     _stores: dict[int, str] = field(default_factory=dict)
     _kept: list[Store] = field(default_factory=list)
@@ -88,6 +111,27 @@ class Nodes:
             end = store if isinstance(store, End) else End(self.store(store))
             self._edge(end, id_, "store")
         return id_
+
+    def add_port(
+        self, kind: str, name: str, params: Mapping[str, Any], end: End | None = None
+    ) -> None:
+        """Add a port of a fragment; `end`: the output port of the node before it."""
+        id_ = self._ids.take(name)
+        self.nodes.append(_node(id_, kind, params, About()))
+        if end is not None:
+            self._edge(end, id_, "in")
+
+    def take_inner(self, node: str, inner: Nodes, identities: Mapping[str, str]) -> None:
+        """Note places and code of the nodes in a fragment, by the ids that they run as."""
+
+        def id_of(path: str) -> str:
+            return identities.get(path) or f"{node}{SEPARATOR}{path}"
+
+        places = {each: found[-1] for each, found in inner.places.items()} | inner.inner_places
+        self.inner_places |= {id_of(path): place for path, place in places.items()}
+        mine, other = self.outside, inner.outside
+        mine.codes |= {id_of(path): code for path, code in other.codes.items()}
+        mine.windows |= {id_of(path): code for path, code in other.windows.items()}
 
     @cached_property
     def functions(self) -> Functions:
@@ -129,7 +173,13 @@ class Nodes:
         # that is created in the arguments of the call.
         stores = {id_: self.places[id_] for id_ in self._stores.values()}
         found = comments(stores | self.places)
-        return [_documented(node, found[node["id"]], labels=labels) for node in self.nodes]
+        # Ports of fragments have no calls.
+        return [
+            _documented(
+                node, found.get(node["id"], Comment()), labels=labels and node["id"] in found
+            )
+            for node in self.nodes
+        ]
 
 
 def _node(id_: str, kind: str, params: Mapping[str, object], about: About) -> DocumentNode:

@@ -11,13 +11,14 @@ from millrace_compiler.declarations.functions import RECORD
 from millrace_compiler.documents.document import FORMAT
 from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.parameters.settings import HANDLED
-from millrace_model.documents import DocumentParameter, DocumentSettings, TopologyDocument
+from millrace_model.documents import DocumentSettings, TopologyDocument
 
 from millrace_runtime.code.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.code.modules import module
 from millrace_runtime.code.places import calling
 from millrace_runtime.dsl.functions import Expression, Site
 from millrace_runtime.dsl.nodes import About, Nodes
+from millrace_runtime.dsl.parameters import Default, ParameterType, declared
 from millrace_runtime.dsl.readers import Reader
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
@@ -113,13 +114,13 @@ class Topology(Checked):
     def param(
         self,
         name: str,
-        default: str | float | bool,
+        default: Default,
         *,
-        type: Literal["topic", "text", "number", "duration", "boolean"] | None = None,
+        type: ParameterType | None = None,
         description: str | None = None,
-        dev: str | float | bool | None = None,
-        test: str | float | bool | None = None,
-        prod: str | float | bool | None = None,
+        dev: Default | None = None,
+        test: Default | None = None,
+        prod: Default | None = None,
     ) -> str:
         """Declare a parameter and return the text that stands for its value, `${name}`.
 
@@ -128,19 +129,13 @@ class Topology(Checked):
         one in MILLRACE_ENVIRONMENT, or of the deployment. `type`: by default that of `default`
         (text, number or boolean); as part of an expression, a duration is in milliseconds.
         """
-        kinds = {bool: "boolean", int: "number", float: "number"}
         values = {"dev": dev, "test": test, "prod": prod}
         given: dict[str, object] = {
             each: value for each, value in values.items() if value is not None
         }
-        declared: DocumentParameter = {
-            "type": type or kinds.get(default.__class__, "text"),
-            "default": default,
-            **({"values": given} if given else {}),
-            **({"description": description} if description else {}),
-        }
-        known = self._nodes.parameters.setdefault(name, declared)
-        if known != declared:
+        row = declared(default, type=type, description=description, values=given)
+        known = self._nodes.parameters.setdefault(name, row)
+        if known != row:
             raise ValueError(f"the parameter {name} is declared twice, with other values")
         return f"${{{name}}}"
 
@@ -336,7 +331,7 @@ class Topology(Checked):
         stream of a DataFrame, `document_function` for records that go to a function or a DataFrame,
         and `document_import` for a processor that imports a module by a relative name.
         """
-        order = list(self._nodes.places)
+        order = [*self._nodes.places, *self._nodes.inner_places]
         found = sorted(self._not_in_documents(), key=lambda each: order.index(each[0].node or ""))
         if found:
             first = found[0][0]
@@ -392,6 +387,7 @@ class Topology(Checked):
         found: dict[str | None, str] = {None: str(self._place)}
         for node, places in self._nodes.places.items():
             found[node] = str(places[-1])
+        found |= {node: str(place) for node, place in self._nodes.inner_places.items()}
         return found
 
     def _packed(self) -> dict[str, str]:
@@ -423,4 +419,9 @@ class Topology(Checked):
             document["parameters"] = dict(self._nodes.parameters)
         document["nodes"] = self._nodes.documented(labels=self._labels)
         document["edges"] = [edge.copy() for edge in self._nodes.edges]
+        definitions = self._nodes.fragments.items()
+        if definitions:
+            document["fragments"] = {
+                name: each.documented(labels=self._labels) for name, each in definitions
+            }
         return document

@@ -1,13 +1,13 @@
 /**
  * The page in Chinese: `zh.ts` of each folder has the translations of its texts, `common.ts` those that several folders
- * use. `catalog`, `help`, `sentences`, `causes`, `diagnostics`, `differences` and `errors` are texts of the server.
+ * use. `catalog`, `forms`, `causes`, `diagnostics`, `differences` and `errors` are texts of the server; those of operators
+ * and parameters are in `zh.json` beside them, in the compiler.
  * Loaded when the page is shown in Chinese.
  */
 
-import { catalog as kinds } from "./catalog";
 import { common } from "./common";
-import { help } from "./help";
-import { sentences, units } from "./sentences";
+import { parts } from "./parts";
+import { units } from "./units";
 
 export { causes } from "./causes";
 export { diagnostics, words } from "./diagnostics";
@@ -16,9 +16,24 @@ export { errors } from "./errors";
 
 type Texts = Readonly<Record<string, string>>;
 
-export const catalog: Texts = { ...kinds, ...help };
+interface OfOperators {
+  readonly texts: Texts;
+  readonly sentences?: Texts;
+}
 
-export const forms = { sentences, units };
+const operators = Object.values(
+  import.meta.glob<OfOperators>("../../../../compiler/millrace_compiler/**/zh.json", {
+    eager: true,
+    import: "default",
+  }),
+);
+
+export const catalog: Texts = Object.assign({}, parts, ...operators.map((each) => each.texts));
+
+export const forms = {
+  sentences: Object.assign({}, ...operators.map((each) => each.sentences)) as Texts,
+  units,
+};
 
 const found = import.meta.glob<Texts>("/src/*/zh.ts", { eager: true, import: "zh" });
 
