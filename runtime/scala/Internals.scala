@@ -12,16 +12,24 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
   FalseLiteral,
   JavaCode
 }
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Repartition, RepartitionByExpression, UnaryNode}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.plans.logical.{
+  LogicalPlan,
+  Repartition,
+  RepartitionByExpression,
+  SerializeFromObject,
+  UnaryNode
+}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.types._
 
 /* Internal APIs of Spark that the operator uses, and why. All of it is here, except for Catalyst's expressions, rows
  * and analyzer, in Expressions.scala and Columns.scala.
  * - RowThrough, an Encoder[InternalRow]: records and state without conversion to Row
  * - SameCode: constants that differ from batch to batch, outside of generated code
+ * - LeavingRows: rows for the sink as the tasks made them
  * - LocalOrder, a sort within each partition, because a plain Sort is refused on streams
  * - salts: which literal lands in which shuffle partition
  * - Frugal.scala: listeners and settings of a session
@@ -62,11 +70,32 @@ private[millrace] case class LocalOrder(order: Seq[SortOrder], child: LogicalPla
   override protected def withNewChildInternal(c: LogicalPlan): LocalOrder = copy(child = c)
 }
 
+/**
+ * The rows of the last level, on their way to the sink, which reads their columns: as the tasks made them, without a
+ * copy in Spark's own format.
+ */
+private[millrace] case class LeavingRows(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+
+  /** All columns, so that none is removed from the child: the rows have all of them. */
+  @transient override lazy val references: AttributeSet = child.outputSet
+  override protected def withNewChildInternal(c: LogicalPlan): LeavingRows = copy(child = c)
+}
+
+private[millrace] case class LeavingRowsExec(output: Seq[Attribute], child: SparkPlan) extends UnaryExecNode {
+  override protected def withNewChildInternal(c: SparkPlan): LeavingRowsExec = copy(child = c)
+  override protected def doExecute(): RDD[InternalRow] =
+    child.execute().mapPartitionsInternal(_.map(_.get(0, Internals.rowType).asInstanceOf[InternalRow]))
+}
+
 private[millrace] object TaskStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case LocalOrder(order, child) => SortExec(order, global = false, planLater(child)) :: Nil
     case DirectTasks(order, tasks, partitions, arriving, child) =>
       DirectTasksExec(order, tasks, partitions, arriving, planLater(child)) :: Nil
+    case LeavingRows(SerializeFromObject(columns, child)) if columns.length == Envelope.schema.length =>
+      LeavingRowsExec(columns.map(_.toAttribute), planLater(child)) :: Nil
+    case LeavingRows(child) => planLater(child) :: Nil
     case Ticking(arriving, child) => TickingExec(arriving, planLater(child)) :: Nil
     case _ => Nil
   }
@@ -136,6 +165,11 @@ private[millrace] object Internals {
     }
     r
   }
+
+  /** The same rows, of the last level: see [[LeavingRows]]. */
+  def leaving(df: classic.Dataset[Row]): classic.Dataset[Row] =
+    classic.Dataset.ofRows(df.sparkSession, LeavingRows(df.queryExecution.analyzed))
+  private[millrace] val rowType = ObjectType(classOf[InternalRow])
 
   def attributes(schema: StructType): Seq[Attribute] = DataTypeUtils.toAttributes(schema)
   def column(e: Expression): Column = classic.ExpressionUtils.column(e)

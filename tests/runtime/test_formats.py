@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -93,6 +94,45 @@ def test_json_must_fit_its_schema(spark: Any, text: str, found: Any) -> None:
         assert value.startswith("found an array")
     else:
         assert value == found
+
+
+SHORT = "a INT, b STRING, c BIGINT, d BOOLEAN, e STRUCT<f: STRING, g: INT>"
+PIECES = [
+    '"a"', '"b"', '"c"', '"d"', '"e":{"f":"x","g":1}', '"e":{}', '"b":"x"', '"b":""', '"other":1',
+    "{", "}", "{}", ":", ",", " ", "\n", "1", "0", "-1", "-0", "01", "1.5", "1e3", "123456789",
+    "2147483647", "2147483648", "999999999999999999", "9223372036854775807", "9223372036854775808",
+    "null", "true", "false", "nul", "[]", '"tail', '"\\n"', '"\\u00e9"', '"é"', "\t", "\x00",
+    '"a":1', '"c":-12', '"d":true', '"a":null', '"a":1.5', '"c":9223372036854775808', '"a":01',
+]  # fmt: skip
+
+
+def test_json_is_read_and_written_the_same_by_the_short_way(spark: Any) -> None:
+    of = spark._jvm.org.apache.spark.sql.millrace
+    schema = of.Expressions.parseType(SHORT)
+    short, way = of.JsonBytes.of(schema), of.Json
+    chance = random.Random(23)
+    texts = ['{"a":1,"b":"x","c":-9,"d":false,"e":{"f":"y","g":-0}}', ' {"c" : 7 , "a":null}\n']
+    for _ in range(600):
+        fields = chance.choices(PIECES, k=chance.randrange(5))
+        texts.append(
+            "{"
+            + chance.choice([",", ",", ":", ""]).join(fields)
+            + chance.choice(["}", "}", " } ", "}1"])
+        )
+    taken = 0
+    for data in [*(text.encode() for text in texts), b'{"a":1}\xff', b'{"b":"\xe9"}', b""]:
+        row = short.parse(data)
+        if row is None:
+            continue
+        taken += 1
+        assert row.equals(way.parse(data, schema)), data
+        written = short.bytes(row)
+        assert written is not None
+        assert bytes(written) == bytes(way.bytes(row, schema)), data
+    assert taken > 100
+    escaped = way.parse('{"b":"a\\"é"}'.encode(), schema)
+    assert short.bytes(escaped) is None
+    assert of.JsonBytes.of(of.Expressions.parseType("a DOUBLE, b INT")) is None
 
 
 def test_a_timestamp_is_written_as_ms_and_read_from_ms_or_iso_text(spark: Any) -> None:

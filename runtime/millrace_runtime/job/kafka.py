@@ -38,6 +38,11 @@ PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 # wait up to half a second before it is told where its topic-partition begins and ends.
 AT_ONCE = {"fetch.max.wait.ms": "0"}
 
+# After each poll, Spark's connector asks for the first and the last offset of the topic-partition.
+# That moves the consumer, which then drops what it has fetched beyond the records of that poll:
+# with Kafka's default of 500 records, it would fetch the same megabyte again and again.
+MANY_AT_ONCE = {"max.poll.records": "10000"}
+
 
 class Begins(Protocol):
     """Finds the offsets at which a query without a checkpoint begins to read."""
@@ -169,7 +174,7 @@ class Kafka:
         if self.max_records and not self.real_time:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
         waiting = {} if self.real_time else AT_ONCE
-        for key, value in {**PATIENCE, **waiting, **self.options}.items():
+        for key, value in {**PATIENCE, **MANY_AT_ONCE, **waiting, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
         df = with_time(reader.load(), timed)
         merge = columns.running_max(F.col("_time"), F.col("topic"), F.col("partition"))

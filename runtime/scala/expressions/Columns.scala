@@ -4,7 +4,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodegenFallback, ExprCode}
-import org.apache.spark.sql.functions.{array, element_at, lit, pmod}
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -22,11 +22,7 @@ import org.apache.spark.unsafe.types.UTF8String
 object Columns {
   def salt(index: Column, n: Int): Column =
     if (n == 1) lit(Internals.salts(1)(0))
-    else
-      element_at(
-        array(Internals.salts(n).toIndexedSeq.map(lit(_)): _*),
-        (pmod(index, lit(n)) + lit(1)).cast(IntegerType)
-      )
+    else Internals.column(SaltOf(Internals.expression(index.cast(IntegerType)), n))
 
   def partitionFor(key: Column, n: Int): Column = Internals.column(PartitionOf(Internals.expression(key), n))
   def attempt(c: Column, kind: String, node: String, parameter: String): Column =
@@ -104,6 +100,18 @@ private[millrace] case class Encode(child: Expression, format: String) extends U
   override def nullable: Boolean = true
   override def foldable: Boolean = false
   override def eval(input: InternalRow): Any = codec.encode(child.eval(input))
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+/** The salt of a task's number modulo n. */
+private[millrace] case class SaltOf(child: Expression, n: Int) extends UnaryExpression {
+  @transient private lazy val salts = Internals.salts(n)
+  override def dataType: DataType = IntegerType
+  override protected def nullSafeEval(index: Any): Any = salts(Math.floorMod(index.asInstanceOf[Int], n))
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val all = ctx.addReferenceObj("salts", salts, "int[]")
+    nullSafeCodeGen(ctx, ev, index => s"${ev.value} = $all[java.lang.Math.floorMod($index, $n)];")
+  }
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 

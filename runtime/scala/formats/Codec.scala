@@ -126,8 +126,15 @@ object Codec {
       }
     case _ =>
       new Codec(name, t) {
-        def write(v: Any): Array[Byte] = Json.bytes(v, t)
-        def read(b: Array[Byte]): Any = Json.parse(b, t)
+        @transient private lazy val short = JsonBytes.of(t)
+        def write(v: Any): Array[Byte] = {
+          val b = if (short == null) null else short.bytes(v)
+          if (b == null) Json.bytes(v, t) else b
+        }
+        def read(b: Array[Byte]): Any = {
+          val v = if (short == null) null else short.parse(b)
+          if (v == null) Json.parse(b, t) else v
+        }
       }
   }
 

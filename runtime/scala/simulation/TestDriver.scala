@@ -115,6 +115,7 @@ final class TestDriver private[millrace] (
         timestamp,
         Envelope.headers(r.getArray(at("headers")))
       ),
+      null,
       options.salt(task),
       r.getLong(at("merge")),
       r.getUTF8String(at("topic")),
@@ -233,6 +234,7 @@ object TestDriver {
   /** The place of rows that a test causes between two records. */
   private val place: InternalRow = Envelope.row(
     new Outgoing(Envelope.CONTROL, 0, null, null, -1L, Headers.empty),
+    null,
     0,
     0L,
     UTF8String.fromString("$control"),

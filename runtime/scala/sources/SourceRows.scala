@@ -28,6 +28,15 @@ object SourceRows {
     val all = Json.mapper.readTree(readings).elements.asScala.toSeq
     all match {
       case Seq(only) if !only.get("everywhere").asBoolean => addressedTo(records, only, n, batched)
+      case several if eachForOne(several) =>
+        // One row for each record: arrays of rows, as below, are a large part of what a record of a join costs.
+        def of(value: JsonNode => Column): Column =
+          several.init.foldRight(value(several.last))((r, other) =>
+            when(takes(names(r.get("topics")), None), value(r)).otherwise(other)
+          )
+        val tasks = if (several.map(_.get("tasks").asInt).distinct.size == 1) task(several.head) else of(task)
+        val rows = records.where(takes(several.flatMap(r => names(r.get("topics"))), None))
+        envelope(rows, n, tasks, of(r => lit(r.get("dest").asInt)), takenAt(batched))
       case _ =>
         val targets = all.map { r =>
           val tasks = if (r.get("everywhere").asBoolean) array((0 until n).map(lit(_)): _*) else array(task(r))
@@ -37,6 +46,13 @@ object SourceRows {
         val rows = records.select(col("*"), inline(concat(targets: _*)).as(Seq("_task", "_dest")))
         envelope(rows, n, col("_task"), col("_dest"), takenAt(batched))
     }
+  }
+
+  /** Whether each record is for one task of one source node: all topics are named, and none is read twice. */
+  private def eachForOne(readings: Seq[JsonNode]): Boolean = {
+    val topics = readings.flatMap(r => names(r.get("topics")))
+    topics.distinct.size == topics.size &&
+    readings.forall(r => !r.get("everywhere").asBoolean && r.get("pattern").textValue == null)
   }
 
   def addressedTo(records: Dataset[Row], reading: String, n: Int, batched: Boolean): Dataset[Row] =

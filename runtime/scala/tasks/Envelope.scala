@@ -104,9 +104,10 @@ object Envelope {
       )
   def binary(row: InternalRow, i: Int): Array[Byte] = if (row.isNullAt(i)) null else row.getBinary(i)
 
-  /** Makes a row from an emission and the place of its origin. */
+  /** Makes a row from an emission, its topic, and the place of its origin. */
   def row(
       o: Outgoing,
+      outTopic: UTF8String,
       task: Int,
       merge: Long,
       topic: UTF8String,
@@ -128,7 +129,7 @@ object Envelope {
     v(VALUE) = o.value
     v(TIMESTAMP) = o.timestamp
     v(HEADERS) = array(o.headers)
-    v(OUT_TOPIC) = if (o.topic == null) null else UTF8String.fromString(o.topic)
+    v(OUT_TOPIC) = outTopic
     v(OUT_PARTITION) = o.partition
     v(PARTITION_KEY) = o.partitionKey
     v(FAULT) = if (o.fault == null) null else UTF8String.fromString(o.fault)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.millrace
 import java.util.ArrayDeque
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.unsafe.types.UTF8String
 
 /** Rows that leave the task, in order, until Spark takes them. */
 private[millrace] final class RecordCollector(
@@ -40,6 +41,7 @@ private[millrace] final class RecordCollector(
     (if (o.hop && options.realTime) hops else out).add(
       Envelope.row(
         o,
+        topicOf(o),
         task,
         record.merge,
         record.originTopic,
@@ -51,6 +53,17 @@ private[millrace] final class RecordCollector(
       )
     )
   }
+
+  private def topicOf(o: Outgoing): UTF8String =
+    if (o.topic == null) null
+    else {
+      if (!(o.topic eq lastName)) { lastName = o.topic; lastTopic = UTF8String.fromString(lastName) }
+      lastTopic
+    }
+
+  /** The topic of the last row: most rows are for the same one as the row before. */
+  private var lastName: String = _
+  private var lastTopic: UTF8String = _
 
   /**
    * Adds the rows for other levels after all others that the record causes in its own task [PL3]. In real time nothing

@@ -79,7 +79,7 @@ object StreamTasks {
         .transformWithState(processor, TimeMode.None(), mode)(Internals.encoder(Envelope.schema))
         .toDF()
     }
-    rows
+    if (options.simulation) rows else Internals.leaving(rows)
   }
 
   private[millrace] def optionsOf(spark: classic.SparkSession, j: JsonNode): TaskOptions = {

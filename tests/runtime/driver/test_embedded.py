@@ -68,19 +68,21 @@ def test_later_micro_batches_generate_no_code(
 
 
 @pytest.mark.parametrize(
-    ("real_time", "options", "wait"),
+    ("real_time", "options", "wait", "records"),
     [
-        (False, {}, "0"),
-        (True, {}, None),  # tasks of real time wait for records
-        (False, {"fetch.max.wait.ms": "7"}, "7"),
+        (False, {}, "0", "10000"),
+        (True, {}, None, "10000"),  # tasks of real time wait for records
+        (False, {"fetch.max.wait.ms": "7", "max.poll.records": "9"}, "7", "9"),
     ],
 )
-def test_tasks_of_micro_batches_fetch_without_waiting(
-    spark: SparkSession, real_time: bool, options: dict[str, str], wait: str | None
+def test_tasks_of_micro_batches_fetch_many_records_without_waiting(
+    spark: SparkSession, real_time: bool, options: dict[str, str], wait: str | None, records: str
 ) -> None:
     kafka = Kafka(spark, "localhost:1", options=options, real_time=real_time)
     plan: Any = kafka.read(("lines",), None, "earliest")._jdf.queryExecution().analyzed()
-    assert plan.collectLeaves().head().extraOptions().get("kafka.fetch.max.wait.ms") == wait
+    found = plan.collectLeaves().head().extraOptions()
+    assert found.get("kafka.fetch.max.wait.ms") == wait
+    assert found.get("kafka.max.poll.records") == records
 
 
 def test_a_topology_describes_itself(spark: SparkSession) -> None:
