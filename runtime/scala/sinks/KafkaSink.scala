@@ -303,7 +303,7 @@ private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: Str
   /** Fails a batch in which a record stopped a task: it is written up to that record, and not complete. */
   override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit = {
     messages.collectFirst { case w: Written if w.fault != null => throw new StreamStopped(w.fault) }
-    if (sink.ends != null) sink.ends.note(epoch, messages.collect { case w: Written => w })
+    if (sink.ends != null) sink.ends.note(epoch, messages.toIndexedSeq.collect { case w: Written => w })
   }
   override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
 }
