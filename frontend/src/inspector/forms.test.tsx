@@ -402,7 +402,8 @@ test("each node of a fragment shows its own tasks and figures when it is chosen"
       runtime: {
         ...report,
         tasks,
-        nodes: { "clean--keep": figures, "clean--count": figures, "clean--rows": figures },
+        nodes: { "clean--keep": figures, "clean--count": figures },
+        stores: [{ name: "rows", node: "clean--rows", rows: 17, bytes: 2048 }],
       },
       deployed: {
         document: aDocument(),
@@ -428,7 +429,7 @@ test("each node of a fragment shows its own tasks and figures when it is chosen"
   }
   // No records pass through a store.
   await choose("clean--rows");
-  expect(details()[0]?.textContent).toContain("State");
+  expect(details()[0]?.textContent).toContain("17 rows");
   expect(details()[0]?.textContent).not.toContain("Records out");
   await choose("clean--rows");
   expect(details()).toHaveLength(0);
