@@ -77,10 +77,13 @@ export async function choose(name: string, option: string): Promise<void> {
   await act(async () => wanted.click());
 }
 
+/** How long checks are repeated, in milliseconds: the machine may be busy. */
+const PATIENCE_MS = 15_000;
+
 /** Waits until a check passes. */
 export function until(check: () => void): Promise<void> {
   return vi.waitFor(async () => {
     await act(async () => new Promise((resolve) => setTimeout(resolve, 0)));
     check();
-  });
+  }, PATIENCE_MS);
 }

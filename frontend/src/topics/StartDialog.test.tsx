@@ -43,6 +43,7 @@ test("a schema of one's own is typed, and its fields are those of the generator"
   calls.startGenerator.mockReset().mockResolvedValue({});
   const close = await render(<StartDialog ws="main" topic="orders" onClose={() => undefined} />);
   await until(() => expect(field("Records as read by").value).toContain("Orders"));
+  await until(() => expect(calls.formatTypes).toHaveBeenCalled());
   await choose("Records as read by", "Custom formats");
   calls.formatTypes.mockClear();
   await choose("Value", "Avro");
@@ -50,7 +51,7 @@ test("a schema of one's own is typed, and its fields are those of the generator"
   await type(field("Schema of the value"), '"int');
   await type(field("Schema of the value"), '"int"');
   const value = { format: "avro", schema: '"int"' };
-  await vi.waitFor(() => until(() => expect(field("value.n")).not.toBeNull()), 20_000);
+  await until(() => expect(field("value.n")).not.toBeNull());
   // One request, not one per key press.
   const text = { format: "string" };
   expect(calls.formatTypes.mock.calls.map(([, formats]) => formats)).toEqual([

@@ -113,7 +113,7 @@ class Nodes:
         return id_
 
     def add_port(
-        self, kind: str, name: str, params: Mapping[str, Any], end: End | None = None
+        self, kind: str, name: str, params: Mapping[str, object], end: End | None = None
     ) -> None:
         """Add a port of a fragment; `end`: the output port of the node before it."""
         id_ = self._ids.take(name)
