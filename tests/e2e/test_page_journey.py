@@ -1,4 +1,4 @@
-"""Journeys within the page: by keyboard, with a second person, and without a server."""
+"""Journeys within the page: with a second person, without a server, and on a tablet."""
 
 from __future__ import annotations
 
@@ -47,43 +47,6 @@ def member(page: Page, system: System, name: str, role: str = "editor") -> str:
     )
     assert answer.ok, answer.text()
     return str(answer.json()["sign_in_link"])
-
-
-def test_a_topology_is_drawn_wired_and_filled_by_keyboard_alone(page: Page) -> None:
-    """Add, wire, name, type, undo, redo and save without the pointer."""
-    designer = new_topology(page, "By keyboard")
-    keyboard = page.keyboard
-    for wish in ("stream from topics", "map values", "to a topic"):
-        keyboard.press("n")
-        expect(page.get_by_role("dialog", name="Add a node")).to_be_visible()
-        keyboard.type(wish)
-        keyboard.press("Enter")
-        page.get_by_role("dialog", name="Add a node").wait_for(state="hidden")
-    expect(page.locator(".react-flow__node")).to_have_count(3)
-    expect(page.locator(".react-flow__edge")).to_have_count(2)
-
-    keyboard.press("ArrowLeft")
-    keyboard.press("F2")
-    expect(page.get_by_role("textbox", name="Label")).to_be_focused()
-    keyboard.press("ControlOrMeta+A")
-    keyboard.type("Shouted")
-    keyboard.press("Escape")
-    # Escape goes back from the form to its node.
-    expect(page.locator(".react-flow__node.selected")).to_be_focused()
-    expect(page.locator(".react-flow__node.selected")).to_contain_text("Shouted")
-
-    keyboard.press("ControlOrMeta+z")
-    expect(page.locator(".react-flow__node", has_text="Shouted")).to_have_count(0)
-    keyboard.press("ControlOrMeta+Shift+z")
-    expect(page.locator(".react-flow__node", has_text="Shouted")).to_have_count(1)
-
-    keyboard.press("ControlOrMeta+s")
-    message = page.get_by_test_id("version-message")
-    expect(message).to_be_focused()
-    keyboard.type("By keyboard")
-    keyboard.press("ControlOrMeta+Enter")
-    expect(page.get_by_test_id("saved-state")).to_contain_text("v1")
-    assert len(designer.nodes()) == 3
 
 
 def test_what_somebody_else_edits_is_marked_on_the_node(

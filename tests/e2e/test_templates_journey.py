@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,6 +18,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
 PATIENCE = 180_000
 #: seconds until a deployment has written its first record
 TO_FIRST_RECORD = 180.0
+#: the template that is deployed from the page, with a rule
+RULED = "page-views"
 
 
 def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page, system: System) -> None:
@@ -113,21 +116,91 @@ def test_every_template_that_is_tried_and_deployed_writes_records(
     page: Page, system: System
 ) -> None:
     with Api.of(system.address, page) as api:
-        for template in api.call("GET", "/templates"):
-            tried = api.call("POST", f"/workspaces/main/templates/{template['id']}/try")
-            document = api.call("GET", f"/topologies/{tried['topology']}/versions/1")["document"]
+        templates = [each["id"] for each in api.call("GET", "/templates")]
+        # The last but one, so that the alert of its rule fires while the last one runs.
+        templates.remove(RULED)
+        templates.insert(-1, RULED)
+        for template in templates:
+            tried = api.call("POST", f"/workspaces/main/templates/{template}/try")
+            topology = tried["topology"]
+            document = api.call("GET", f"/topologies/{topology}/versions/1")["document"]
             sinks = [
                 node["params"]["topic"]
                 for node in document["nodes"]
                 if node["kind"] == "sink.topic"
             ]
-            body = {"topology": tried["topology"], "version": 1, "target": "local", "settings": {}}
-            deployment = api.call("POST", "/workspaces/main/deployments", body)["id"]
+            if template == RULED:
+                page.goto(f"{system.address}/w/main/t/{topology}")
+                deploy_with_a_rule(page)
+                deployment = api.call("GET", f"/topologies/{topology}")["deployment"]["id"]
+            else:
+                body = {"topology": topology, "version": 1, "target": "local", "settings": {}}
+                deployment = api.call("POST", "/workspaces/main/deployments", body)["id"]
             until_written(api, sinks, deployment)
-            for generator in tried["generators"]:
-                api.call("POST", f"/generators/{generator['id']}/stop")
-            api.call("POST", f"/deployments/{deployment}/stop", {})
-            api.until(deployment, "stopped", 90)
+            if template == RULED:
+                see_what_the_rule_rejects(page)
+                ruled = (tried, deployment)
+            else:
+                stop(api, tried, deployment)
+        see_the_alert_of_the_rule(page)
+        stop(api, *ruled)
+
+
+def stop(api: Api, tried: dict[str, Any], deployment: int) -> None:
+    """Stop the generators and the deployment of a template."""
+    for generator in tried["generators"]:
+        api.call("POST", f"/generators/{generator['id']}/stop")
+    api.call("POST", f"/deployments/{deployment}/stop", {})
+    api.until(deployment, "stopped", 90)
+
+
+def deploy_with_a_rule(page: Page) -> None:
+    """Put a rule that warns on an edge, create its alert, and deploy, all with the mouse."""
+    designer = Designer(page)
+    designer.select_edge("views", "known")
+    page.get_by_test_id("add-rule").click()
+    expect(page.locator(".react-flow__node[data-id]")).to_have_count(7)
+    designer.write("predicate", "value.page <> '/cart'")
+    designer.choose("rejected", "Warn")
+    designer.name("Not the cart")
+    expect(page.locator(".node-badge")).to_have_count(0)
+    designer.save("Warns of carts")
+    page.get_by_test_id("deploy").click()
+
+    alerts = page.context.new_page()
+    alerts.goto(f"{page.url.split('/t/')[0]}/alerts")
+    alerts.get_by_test_id("new-rule").click()
+    form = alerts.get_by_test_id("rule-form")
+    form.get_by_label("Name").fill("Carts")
+    form.get_by_role("combobox", name="Condition").click()
+    alerts.get_by_role("option", name="Rejected with a warning").click()
+    form.get_by_label("Above").fill("0")
+    form.get_by_label("For", exact=True).fill("0")
+    alerts.get_by_test_id("save-rule").click()
+    expect(form).to_have_count(0)
+    alerts.close()
+    designer.expect_state("running", TO_FIRST_RECORD)
+
+
+def see_what_the_rule_rejects(page: Page) -> None:
+    """The count stands at the node on the canvas, and with its share in the node's form."""
+    rule = page.locator(".react-flow__node", has_text="Not the cart")
+    expect(rule.locator(".node-footer")).to_contain_text(re.compile("[1-9].* rejected"))
+    rule.click(position={"x": 60, "y": 14})
+    expect(page.get_by_text("Rejected by the rule with a warning")).to_be_visible()
+    expect(page.get_by_test_id("node-misses")).to_contain_text(re.compile("[1-9] % of its records"))
+
+
+def see_the_alert_of_the_rule(page: Page) -> None:
+    """The rejected records fire the alert; without its rule it is gone."""
+    page.goto(f"{page.url.split('/t/')[0]}/alerts")
+    alert = page.get_by_test_id("alert").filter(has_text="Carts")
+    expect(alert).to_have_attribute("data-state", "firing")
+    expect(alert).to_contain_text("Page views by region")
+    rule = page.get_by_test_id("alert-rule").filter(has_text="Carts")
+    rule.get_by_test_id("delete-rule").click()
+    page.get_by_test_id("delete-rule-now").click()
+    expect(rule).to_have_count(0)
 
 
 def until_written(

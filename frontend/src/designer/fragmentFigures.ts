@@ -1,7 +1,7 @@
 /** Figures of fragment nodes while a topology runs: the sums of those within at which records enter and leave. */
 
 import type { CompileResult } from "../api/types";
-import { isStoreKind } from "../graph/document";
+import { findNode, isStoreKind, type TopologyDocument } from "../graph/document";
 import type { NodeFigures } from "./runtime";
 
 type Contents = CompileResult["fragments"];
@@ -12,6 +12,13 @@ export function outerNode(fragments: Contents, id: string): string {
     if (nodes.some((inner) => inner.id === id)) return node;
   }
   return id;
+}
+
+/** Whether a node of the document, or one within a fragment node, is a store. */
+export function isStoreNode(document: TopologyDocument, fragments: Contents, id: string): boolean {
+  const inner = Object.values(fragments ?? {}).flatMap(({ nodes }) => nodes);
+  const found = findNode(document, id) ?? inner.find((each) => each.id === id);
+  return isStoreKind(found?.kind ?? "");
 }
 
 const sum = (all: readonly NodeFigures[], part: "inRate" | "inTotal" | "outRate" | "outTotal") =>

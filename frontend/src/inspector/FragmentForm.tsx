@@ -1,6 +1,7 @@
 import { Button, Select, TextInput } from "@mantine/core";
+import IconChevronRight from "@tabler/icons-react/dist/esm/icons/IconChevronRight.mjs";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ComponentType, useId, useState } from "react";
 import { Link } from "react-router";
 import { hueOf } from "../designer/derived";
 import { useRuntime } from "../designer/runtime";
@@ -23,6 +24,7 @@ import { Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { changesBetween } from "../versions/changes";
+import { Facts } from "./Facts";
 import { FieldProblems } from "./Field";
 import { Section } from "./Section";
 import { asText } from "./widgets/widget";
@@ -181,30 +183,53 @@ function Count({ id }: { id: string }) {
   );
 }
 
-/** The nodes of the fragment with what happens at each. */
-function Contents({ node }: { node: string }) {
+type More = ComponentType<{ node: string }> | undefined;
+
+/** The nodes of the fragment with what happens at each; the chosen one shows how it runs and its figures. */
+function Contents({ node, nodeRuntime: More }: { node: string; nodeRuntime: More }) {
   const catalog = useDesigner((state) => state.catalog);
   const inner = useDesigner((state) => state.result?.fragments?.[node]?.nodes);
   const diagnostics = useDiagnosticsOf(node);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const id = useId();
   if (catalog === null || inner === undefined) return null;
   return (
     <Section title={t("Contents")}>
-      {inner.map((each) => (
-        <div key={each.id}>
-          <div className="link-row" data-hue={hueOf(catalog, each.kind)} title={each.id}>
-            <KindIcon name={kindOf(catalog, each.kind)?.icon} size={15} className="kind-icon" />
-            <Cut>{each.label || each.local}</Cut>
-            {isStoreKind(each.kind) ? null : <Count id={each.id} />}
+      {inner.map((each, index) => {
+        const open = each.id === chosen;
+        return (
+          <div key={each.id} data-inner={each.id}>
+            <button
+              type="button"
+              className="link-row inner-row"
+              data-hue={hueOf(catalog, each.kind)}
+              title={each.id}
+              aria-expanded={open}
+              aria-controls={open ? `${id}-${index}` : undefined}
+              onClick={() => setChosen(open ? null : each.id)}
+            >
+              <IconChevronRight size={12} stroke={1.5} className="inner-arrow" />
+              <KindIcon name={kindOf(catalog, each.kind)?.icon} size={15} className="kind-icon" />
+              <Cut>{each.label || each.local}</Cut>
+              {isStoreKind(each.kind) ? null : <Count id={each.id} />}
+            </button>
+            <FieldProblems diagnostics={diagnostics.filter((found) => found.inner === each.id)} />
+            {open ? (
+              <div className="inner-details" id={`${id}-${index}`} data-testid="inner-details">
+                <Facts node={each} />
+                {More === undefined ? null : <More node={each.id} />}
+              </div>
+            ) : null}
           </div>
-          <FieldProblems diagnostics={diagnostics.filter((found) => found.inner === each.id)} />
-        </div>
-      ))}
+        );
+      })}
     </Section>
   );
 }
 
 /** What the form of a fragment node has in place of parameters. */
-export function FragmentForm({ node }: { node: DocumentNode }) {
+export function FragmentForm(props: { node: DocumentNode; nodeRuntime: More }) {
+  const { node, nodeRuntime } = props;
   const fragments = useDesigner((state) => state.document.fragments);
   const definition = definitionOf(fragments, node);
   const [dissolving, setDissolving] = useState(false);
@@ -221,7 +246,7 @@ export function FragmentForm({ node }: { node: DocumentNode }) {
     <>
       <Arguments node={node} definition={definition} />
       <FragmentVersion node={node} definition={definition} />
-      <Contents node={node.id} />
+      <Contents node={node.id} nodeRuntime={nodeRuntime} />
       {readOnly ? null : (
         <div className="button-row">
           <Button

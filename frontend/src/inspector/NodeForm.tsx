@@ -5,11 +5,10 @@ import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
 import { type ComponentType, useCallback, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import { addKind } from "../commands/addNode";
-import { hueOf, portRoles } from "../designer/derived";
+import { portRoles } from "../designer/derived";
 import { planText } from "../designer/localize";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
-import { roleText, runsText } from "../designer/words";
 import { isAsked, kindOf, portsOf } from "../graph/catalog";
 import { connect, moveChild, setDescription, setLabel, setParam } from "../graph/changes";
 import { refusal } from "../graph/connect";
@@ -26,9 +25,10 @@ import {
 } from "../graph/document";
 import { isFragment } from "../graph/fragments";
 import { isMissing } from "../problems/places";
-import { Chip, Cut, Note } from "../ui";
+import { Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
+import { Facts } from "./Facts";
 import { FieldProblems } from "./Field";
 import { FragmentForm } from "./FragmentForm";
 import { ParameterField } from "./ParameterField";
@@ -37,34 +37,6 @@ import { Section } from "./Section";
 import { topicsOf } from "./topicsOf";
 import { useFocus } from "./useFocus";
 import { MoveButtons } from "./widgets/MoveButtons";
-
-/** Facts from the plan: the node's kind, how it runs, the roles of its outputs, and its guarantee. */
-function Facts({ node }: { node: DocumentNode }) {
-  const catalog = useDesigner((state) => state.catalog);
-  const plan = useDesigner((state) => state.result?.plan?.nodes[node.id]);
-  const ports = useDesigner((state) => state.result?.ports[node.id]);
-  if (catalog === null) return null;
-  const kind = kindOf(catalog, node.kind);
-  const roles = [...new Set(Object.values(ports ?? {}).map((port) => port.role))];
-  const how = plan === undefined ? null : runsText(plan.runs_as);
-  return (
-    <div className="inspector-facts">
-      <Chip>
-        <i className="hue-dot" data-hue={hueOf(catalog, node.kind)} />
-        {kind?.title ?? node.kind}
-      </Chip>
-      {how === null ? null : <Chip>{how}</Chip>}
-      {roles.map((role) => (
-        <Chip key={role}>{roleText(role)}</Chip>
-      ))}
-      {plan?.guarantee == null ? null : (
-        <p className="inspector-promise" data-testid="guarantee">
-          {planText(catalog, node.kind, "guarantee", plan.guarantee)}
-        </p>
-      )}
-    </div>
-  );
-}
 
 /** Explains why the node runs the way it does. */
 function HowItRuns({ node }: { node: DocumentNode }) {
@@ -377,7 +349,7 @@ export function NodeForm(props: {
             onSet={set}
           />
         ))}
-        {isFragment(node) ? <FragmentForm node={node} /> : null}
+        {isFragment(node) ? <FragmentForm node={node} nodeRuntime={More} /> : null}
         {kind !== undefined && shown.length === 0 && !isFragment(node) ? (
           <p className="inspector-hint">{t("This node has no parameters.")}</p>
         ) : null}

@@ -4,14 +4,19 @@ import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { MemoryRouter } from "react-router";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Runtime } from "../api/types";
 import { CATALOG, type Editor, editor } from "../commands/kit";
+import { useRuntime } from "../designer/runtime";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
 import { setParam, setSetting } from "../graph/changes";
 import { edgeId, emptyDocument, findNode, makeEdge, paramsOf } from "../graph/document";
 import { placeOf } from "../graph/parameters";
+import { viewOf } from "../live/view";
 import { Palette } from "../palette/Palette";
+import { NodeRuntime } from "../runtime/NodeRuntime";
+import { aDeployment, aDocument, aReport, aTask } from "../testing/samples";
 import { theme } from "../theme/theme";
 import { t } from "../ui/i18n";
 import { Inspector } from "./Inspector";
@@ -375,6 +380,60 @@ test("a rule is a filter in the edge of a stream that counts what it rejects", a
     [made.id, sink],
   ]);
   expect(useDesigner.getState().selection.nodes).toEqual([made.id]);
+});
+
+test("each node of a fragment shows its own tasks and figures when it is chosen", async () => {
+  const nodes = [{ id: "clean", kind: "fragment", params: { fragment: "clean@1" } }];
+  const fragments = { "clean@1": { nodes: [], edges: [] } };
+  edit = editor({ ...emptyDocument("Uses a fragment"), nodes, fragments });
+  edit.select("clean");
+  const inner = [
+    { id: "clean--keep", local: "keep", kind: "filter" },
+    { id: "clean--count", local: "count", kind: "count" },
+    { id: "clean--rows", local: "rows", kind: "store.key_value" },
+  ];
+  edit.answer({ fragments: { clean: { nodes: inner, edges: [] } } });
+  const report = aReport();
+  const figures = { ...(report.nodes.lines as Runtime["nodes"][string]), in: 8 };
+  const tasks = [0, 1].map((n) => aTask({ task: `${n}_0`, subtopology: n }));
+  useRuntime.getState().setFigures(
+    viewOf({
+      deployment: aDeployment(),
+      runtime: {
+        ...report,
+        tasks,
+        nodes: { "clean--keep": figures, "clean--count": figures },
+        stores: [{ name: "rows", node: "clean--rows", rows: 17, bytes: 2048 }],
+      },
+      deployed: {
+        document: aDocument(),
+        subtopologies: { "clean--keep": [0], "clean--count": [1] },
+      },
+      stale: false,
+    }),
+  );
+  await show(<Inspector nodeRuntime={NodeRuntime} />);
+  const details = () => [...place.querySelectorAll('[data-testid="inner-details"]')];
+  const choose = (id: string) =>
+    act(async () => place.querySelector<HTMLElement>(`[data-inner="${id}"] button`)?.click());
+  expect(details()).toHaveLength(0);
+  for (const [id, kind, own, other] of [
+    ["clean--keep", "Filter", "0_0", "1_0"],
+    ["clean--count", "Count", "1_0", "0_0"],
+  ] as const) {
+    await choose(id);
+    const [shown, ...more] = details();
+    expect(more).toEqual([]);
+    for (const text of [kind, "Records in", own]) expect(shown?.textContent).toContain(text);
+    expect(shown?.textContent).not.toContain(other);
+  }
+  // No records pass through a store.
+  await choose("clean--rows");
+  expect(details()[0]?.textContent).toContain("17 rows");
+  expect(details()[0]?.textContent).not.toContain("Records out");
+  await choose("clean--rows");
+  expect(details()).toHaveLength(0);
+  useRuntime.getState().setFigures(null);
 });
 
 test("a source leads to the records of each of its topics", async () => {

@@ -75,7 +75,10 @@ export function viewOf(input: ViewInput): RuntimeView | null {
   const all = (deployed?.document.nodes ?? []).map((node) => node.id);
   const failed = input.deployment.failure?.node;
   const drawn = isPlain(input.deployment.settings) ? all.filter((id) => id === failed) : all;
-  const ids = new Set([...drawn, ...Object.keys(runtime.nodes)]);
+  // Stores within fragments are not drawn.
+  const shown = deployed !== null && !isPlain(input.deployment.settings);
+  const stores = shown ? runtime.stores.map(({ node }) => node) : [];
+  const ids = new Set([...drawn, ...Object.keys(runtime.nodes), ...stores]);
   const nodes: Record<string, NodeFigures> = {};
   for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, tasks);
   const realTime = input.deployment.settings.real_time_ms !== undefined;

@@ -1,9 +1,9 @@
 import { Suspense, useId, useMemo } from "react";
 import { trendOf } from "../designer/backlog";
+import { isStoreNode } from "../designer/fragmentFigures";
 import { missText, reasonText } from "../designer/reasons";
 import { type HistoryPoint, type Percentiles, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
-import { findNode, isStoreKind } from "../graph/document";
 import { exactly, known, UNKNOWN } from "../live/figures";
 import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -31,7 +31,7 @@ function Figures({ node }: { node: string }) {
   const figures = useRuntime((state) => state.figures);
   const points = useRuntime((state) => state.history[node] ?? NO_POINTS);
   // No records pass through a store, so its rows are shown.
-  const store = useDesigner((state) => isStoreKind(findNode(state.document, node)?.kind ?? ""));
+  const store = useDesigner((state) => isStoreNode(state.document, state.result?.fragments, node));
   const own = figures?.nodes[node];
   if (figures === null || own === undefined) return null;
   const { stale } = figures;
