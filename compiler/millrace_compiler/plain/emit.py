@@ -220,6 +220,7 @@ def _imports(parts: Iterable[Part], used: set[str]) -> list[str]:
     return [
         "import argparse",
         "import json",
+        "import logging",
         *(["import re"] if "re" in used else []),
         "import signal",
         "import threading",

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import re
 import signal
 import threading
@@ -123,10 +124,14 @@ def main() -> None:
     options = parser.parse_args()
     stopping = threading.Event()
 
+    def stop(*_: object) -> None:
+        stopping.set()
+        logging.disable()  # Py4J logs a traceback if the signal has stopped Spark, too
+
     def stop_on_signals() -> None:
         if threading.current_thread() is threading.main_thread() and not options.available_now:
             for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda *_: stopping.set())
+                signal.signal(number, stop)
 
     stop_on_signals()
     try:
