@@ -38,7 +38,8 @@ object WithoutLearning {
         InternalFunctionRegistration.apply()
         FunctionRegistry.internal.lookupFunction(name, arguments)
       },
-      "internal")
+      "internal"
+    )
 
   private class Extensions(parent: ClassLoader) extends ClassLoader(parent) {
     override def getResources(name: String): Enumeration[URL] = {
