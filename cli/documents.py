@@ -17,11 +17,13 @@ from millrace_compiler import (
     CachingAnalyzer,
     DocumentError,
     ExpressionRequest,
+    Refused,
     SocketAnalyzer,
     load_document,
 )
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.graphs.expander import SEPARATOR
-from millrace_compiler.graphs.fragments import filled, resolved
+from millrace_compiler.graphs.fragments import expand, filled, resolved
 from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine
@@ -106,6 +108,15 @@ def read_document(
     chosen = environment or os.environ.get("MILLRACE_ENVIRONMENT")
     whole = cast(TopologyDocument, document)
     return filled(whole, chosen) if fragments else resolved(whole, chosen)
+
+
+def expanded(document: TopologyDocument) -> TopologyDocument:
+    """Return a document without its fragments. Raises Refused for faults in them."""
+    report = Diagnostics()
+    found = expand(document, report).document
+    if report.failed:
+        raise Refused(list(report))
+    return cast(TopologyDocument, found)
 
 
 def read_lines(path: str) -> list[InputLine]:

@@ -19,7 +19,7 @@ from millrace_model.scenarios import Expected, Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
 
-from cli.documents import read_document, read_lines
+from cli.documents import expanded, read_document, read_lines
 from cli.oracle import RELEASES, Oracle
 from oracle import fuzz
 
@@ -130,7 +130,8 @@ def _scenarios(arguments: argparse.Namespace) -> Sequence[Scenario]:
         first: int = arguments.first
         return [draw(arguments.seed, first + number) for number in range(arguments.random)]
     if arguments.document and arguments.inputs:
-        topology, inputs = read_document(arguments.document), read_lines(arguments.inputs)
+        document = read_document(arguments.document, arguments.environment, fragments=True)
+        topology, inputs = expanded(document), read_lines(arguments.inputs)
         return [{"id": str(arguments.document), "topology": topology, "inputs": inputs}]
     raise MillraceError(
         "option_missing",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from millrace_compiler import Compilation, Refused
 from millrace_compiler.diagnostics.diagnostics import Diagnostic
+from millrace_compiler.graphs.fragments import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine, OutputLine
 from millrace_runtime.counterexamples import Found, Searched, search
@@ -21,7 +22,8 @@ from cli.topology_tests import find_tests
 def differ_command(arguments: argparse.Namespace) -> int:
     """Search and print what is found. Exit code 0: no difference; 1: one; 2: refused or invalid."""
     old, new = (
-        read_document(path, arguments.environment) for path in (arguments.old, arguments.new)
+        read_document(path, arguments.environment, fragments=True)
+        for path in (arguments.old, arguments.new)
     )
     seeds = [test["inputs"] for test in find_tests(arguments.new, arguments.tests)] if (
         arguments.tests
@@ -39,7 +41,7 @@ def differ_command(arguments: argparse.Namespace) -> int:
             show_diagnostics(refused, as_json=arguments.json)
             return 2
         searched = search(
-            warm.spark, warm.analyzer, old, new,
+            warm.spark, warm.analyzer, resolved(old), resolved(new),
             seeds=seeds, seconds=arguments.seconds, seed=arguments.seed,
         )  # fmt: skip
     finally:

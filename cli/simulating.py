@@ -171,7 +171,7 @@ def document_of(compilation: Compilation) -> TopologyDocument:
 def simulate_command(arguments: argparse.Namespace) -> int:
     """Print output lines; exit code 2 for a refused document, 3 if a record stops the run."""
     cut = Cut.parse(arguments.cut)
-    document = read_document(arguments.document, arguments.environment)
+    document = read_document(arguments.document, arguments.environment, fragments=True)
     lines = read_lines(arguments.inputs)
     if arguments.output:  # fails before the work instead of after it
         Path(arguments.output).touch()

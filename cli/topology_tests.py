@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from millrace_compiler import Compilation, load_document
 from millrace_compiler.compilation.conditions import read_conditions
+from millrace_compiler.graphs.fragments import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.scenarios import Scenario, TestResult
 from millrace_runtime.errors import MillraceError
@@ -32,7 +33,7 @@ CUTS = ("each", "all")
 
 def test_topology_command(arguments: argparse.Namespace) -> int:
     """Run all tests. Exit code 0: all pass; 1: one fails; 2: a refused document or invalid test."""
-    document = read_document(arguments.document, arguments.environment)
+    document = read_document(arguments.document, arguments.environment, fragments=True)
     tests = find_tests(arguments.document, arguments.tests)
     warm = Warm()
     results = []
@@ -46,7 +47,7 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
             return 2
         expected = [_expects(warm, compilation, test) for test in tests]
         for test, expects in zip(tests, expected, strict=True):
-            result = run_test(warm, document, test, expects)
+            result = run_test(warm, resolved(document), test, expects)
             results.append(result)
             if not arguments.json:
                 print("\n".join(_lines(result)), flush=True)

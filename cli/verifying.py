@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from millrace_compiler import Refused, compile_document
+from millrace_compiler import Analyzer, Refused, compile_document
+from millrace_compiler.graphs.fragments import resolved
+from millrace_model.documents import TopologyDocument
 from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
@@ -56,22 +58,21 @@ def verify_command(arguments: argparse.Namespace) -> int:
         return _descriptions(arguments) if arguments.describe else _random(arguments, cut)
     if arguments.document and arguments.program:
         with analyzer() as known:
-            return _outcome(
-                round_trip(read_document(arguments.document, arguments.environment), known)
-            )
+            return _outcome(round_trip(_ordinary(arguments, known), known))
     if arguments.document and arguments.describe:
         return _description(arguments)
     if not arguments.document or not arguments.inputs:
         raise MillraceError(
             "option_missing", "Pass a document and --inputs IN.jsonl, or --random N."
         )
-    scenario: Scenario = {
-        "id": "document",
-        "topology": read_document(arguments.document, arguments.environment),
-        "inputs": read_lines(arguments.inputs),
-    }
+    inputs = read_lines(arguments.inputs)
     warm = Warm()
     try:
+        scenario: Scenario = {
+            "id": "document",
+            "topology": _ordinary(arguments, warm.analyzer),
+            "inputs": inputs,
+        }
         with Oracle() as oracle:
             if plain:
                 restart_each = arguments.restart_each
@@ -80,6 +81,17 @@ def verify_command(arguments: argparse.Namespace) -> int:
     finally:
         warm.close()
     return _outcome(found)
+
+
+def _ordinary(arguments: argparse.Namespace, known: Analyzer) -> TopologyDocument:
+    """Return the document without fragments.
+
+    Raises Refused, with their nodes, for one with fragments that does not compile.
+    """
+    document = read_document(arguments.document, arguments.environment, fragments=True)
+    if document.get("fragments"):
+        compile_document(document, known, dialect=arguments.dialect).require()
+    return resolved(document)
 
 
 def _outcome(found: list[str]) -> int:
@@ -197,8 +209,8 @@ def _programs(arguments: argparse.Namespace) -> int:
 
 def _description(arguments: argparse.Namespace) -> int:
     """Compare both descriptions of one document."""
-    document = read_document(arguments.document, arguments.environment)
     with analyzer() as known:
+        document = _ordinary(arguments, known)
         compile_document(document, known).require()
         kinds = {node["id"]: node["kind"] for node in document["nodes"]}
         processors = {id_: "PassOn" for id_, kind in kinds.items() if kind.startswith("process")}

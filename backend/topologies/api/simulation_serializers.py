@@ -101,9 +101,10 @@ class BreakpointsField(serializers.DictField):
             child=serializers.ListField(
                 child=serializers.IntegerField(min_value=1), max_length=MOST_BREAKPOINTS
             ),
-            help_text="Line numbers, starting at 1, in Python code: of processors by node, of "
-            "handlers and modules by setting (`settings.processing_function`, "
-            "`settings.modules.prices.discount`). The steps of the response show each stop.",
+            help_text="Line numbers, starting at 1, in Python code: of processors and functions "
+            "of windows by node, of handlers and modules by setting "
+            "(`settings.processing_function`, `settings.modules.prices.discount`). The steps of "
+            "the response show each stop.",
             **more,
         )
 

@@ -199,7 +199,8 @@ def _session(program: Program) -> str:
     if program.parts:
         config |= STATE_CONFIG
     calls = [Call("config", setting) for setting in config.items()]
-    return statement("spark", Chain(Name("SparkSession.builder"), (*calls, Call("getOrCreate"))))
+    created = Chain(Name("SparkSession.builder"), (*calls, Call("getOrCreate")))
+    return statement("spark", created, indent=8)
 
 
 def _owners(program: Program, code: str) -> list[str]:
@@ -219,6 +220,7 @@ def _imports(parts: Iterable[Part], used: set[str]) -> list[str]:
     return [
         "import argparse",
         "import json",
+        "import logging",
         *(["import re"] if "re" in used else []),
         "import signal",
         "import threading",

@@ -100,7 +100,7 @@ def kafka(pattern: bool) -> Part:
 def main(session: str) -> Part:
     """The command line; `session`: the statement that creates the session."""
     text = part("kafka", "main").text
-    own = "    spark = SparkSession.builder.getOrCreate()"
+    own = "        spark = SparkSession.builder.getOrCreate()"
     return _part(
         "kafka", f'{text.replace(own, session)}\n\nif __name__ == "__main__":\n    main()\n'
     )

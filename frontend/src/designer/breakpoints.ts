@@ -82,14 +82,15 @@ function codeOfSetting(
   return used ? settings[setting] : undefined;
 }
 
-/** The Python code of a node, a handler or a module; null if it has none. */
+/** The Python code of a node, of its windows, of a handler or a module; null if it has none. */
 export function codeOf(document: TopologyDocument, place: string): string | null {
   if (place.startsWith(SETTING)) {
     const found = codeOfSetting(asObject(document.settings as Json), place.slice(SETTING.length));
     return typeof found === "string" ? found : null;
   }
   const found = document.nodes.find((each) => each.id === place);
-  const code = found === undefined ? undefined : paramsOf(found).code;
+  const params = found === undefined ? {} : paramsOf(found);
+  const code = params.code ?? asObject(params.window).code;
   return typeof code === "string" ? code : null;
 }
 

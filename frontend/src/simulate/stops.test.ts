@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { SimulationStep } from "../api/types";
-import { breakpointsIn, useBreakpoints } from "../designer/breakpoints";
+import { breakpointsIn, codeOf, useBreakpoints } from "../designer/breakpoints";
 import { useDesigner } from "../designer/store";
 import type { TopologyDocument } from "../graph/document";
 import { moved } from "./moves";
@@ -125,4 +125,14 @@ test("breakpoints are those of the topology, and are sent for the code that they
   expect(useBreakpoints.getState().lines).toEqual({ step: [3], gone: [1] });
   useBreakpoints.getState().setLines("gone", []);
   expect(useBreakpoints.getState().lines).toEqual({ step: [3] });
+});
+
+test("a node's code is also the function of its windows", () => {
+  const node = {
+    id: "step",
+    kind: "count",
+    params: { window: { type: "custom", code: "def own" } },
+  };
+  const document = { ...useDesigner.getState().document, nodes: [node] };
+  expect(codeOf(document, "step")).toBe("def own");
 });

@@ -132,8 +132,7 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
     from millrace_runtime.reports.report import reporter
 
     stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    _stop_on_signals(stopping)
     report = reporter(arguments.report, arguments.run)
     report.state("starting")
     try:
@@ -144,6 +143,10 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
         _run(topology, arguments, stopping, report, standby)
     except Exception as caught:
         error = explain(caught)
+        if _stopped_with_java(stopping, error):
+            report.state("stopped")
+            report.close()
+            return 0
         if error.code == "spark_lost":
             joining.wait_for_reason()
         report.state("failed", error.as_dict())
@@ -196,6 +199,7 @@ def _run(
     spark = session.create(
         topology.name, master=master, settings=conf, storage=arguments.checkpoint
     )
+    _stop_on_signals(stopping)  # PySpark has set its own for Ctrl-C
     stages.done("Spark")
     joining.watch(lambda error: fenced(error, report))
     stages.begin("the plan and the query")
@@ -235,6 +239,21 @@ def _run(
         if held is not None:
             held.release()
         session.end(spark, in_full=not stopped)
+
+
+def _stop_on_signals(stopping: threading.Event) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+
+
+def _stopped_with_java(stopping: threading.Event, error: MillraceError) -> bool:
+    """Whether a signal to the process group has stopped this process and its JVM.
+
+    Any error is then a consequence: the JVM may end before the query is stopped.
+    """
+    if error.code in ("spark_lost", "spark_not_started"):
+        return stopping.wait(1.0)  # the error may come before the signal
+    return stopping.is_set() and session.java_ends(10.0)
 
 
 def fenced(error: MillraceError, report: Any) -> None:

@@ -1,4 +1,4 @@
-"""Breakpoints in the code of processors, handlers and modules: lines, and the variables there.
+"""Breakpoints in a document's Python code: lines, and the variables there.
 
 Uses the standard library only: a processor's process imports it.
 """
@@ -86,7 +86,7 @@ def place(code: str, line: int) -> int | None:
 
 
 class Breakpoints:
-    """The breakpoints that a processor or handler can reach.
+    """The breakpoints that a processor, handler or function of windows can reach.
 
     At each stop, `hit` is called with the variables. `lines`: first lines of statements in its own
     code. After `most` stops, breakpoints are ignored.

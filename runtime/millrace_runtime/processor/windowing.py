@@ -9,6 +9,7 @@ import linecache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from millrace_runtime.processor.breakpoints import Breakpoints
     from millrace_runtime.processor.channel import Channel
     from millrace_runtime.processor.frames import Frame
 
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
 class WindowHost:
     """The function of an aggregation in the Python process of a task."""
 
-    def __init__(self, channel: Channel, frame: Frame) -> None:
+    def __init__(
+        self, channel: Channel, frame: Frame, breakpoints: Breakpoints | None = None
+    ) -> None:
         self.channel = channel
-        self.file = frame.get("file") or f"<windows of {frame['name']}>"
+        self.file = file_of(frame)
         self._code, self._function = frame["code"], frame["function"]
         self._windows: Any = None
+        self._breakpoints = breakpoints
 
     def start(self, space: dict[str, object]) -> None:
         """Run the code, which may use the names in `space`, and find the function."""
@@ -32,10 +36,23 @@ class WindowHost:
     def call(self, frame: Frame) -> None:
         """Send the windows of a timestamp: one for each start, in the order of the function."""
         found: dict[int, int] = {}
-        for window in _listed(self._windows(frame["timestamp"]), self._function):
-            start, end = _window(window, self._function)
-            found[start] = end
+
+        def call() -> None:
+            # A generator's lines run while it is listed.
+            for window in _listed(self._windows(frame["timestamp"]), self._function):
+                start, end = _window(window, self._function)
+                found[start] = end
+
+        if self._breakpoints is None:
+            call()
+        else:
+            self._breakpoints.run(call)
         self.channel.send("windows", [list(each) for each in found.items()])
+
+
+def file_of(frame: Frame) -> str:
+    """Return the file that the lines of the function count in."""
+    return frame.get("file") or f"<windows of {frame['name']}>"
 
 
 def _listed(found: Any, name: str) -> list[Any]:

@@ -35,7 +35,7 @@ from millrace_runtime.processor.frames import End, Frame  # noqa: E402
 from millrace_runtime.processor.handling import HandlerHost  # noqa: E402
 from millrace_runtime.processor.host import Host, given_names, stopping  # noqa: E402
 from millrace_runtime.processor.limits import Deadline, limit_memory  # noqa: E402
-from millrace_runtime.processor.windowing import WindowHost  # noqa: E402
+from millrace_runtime.processor.windowing import WindowHost, file_of  # noqa: E402
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
@@ -118,7 +118,9 @@ class PythonWorker:
         elif call == "handle":
             self._handlers[node].handle(frame)
         elif call == "windows":
-            self._windows[node] = windows = WindowHost(self.channel, frame)
+            modules = self._modules
+            stops = stopping(self.channel, file_of(frame), frame["code"], frame, modules)
+            self._windows[node] = windows = WindowHost(self.channel, frame, stops)
             windows.start({"__name__": f"windows_{frame['name']}", **given_names()})
         elif call == "windows_of":
             self._windows[node].call(frame)

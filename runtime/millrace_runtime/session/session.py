@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, MutableMapping
@@ -177,6 +178,20 @@ def end(session: SparkSession, *, in_full: bool = False) -> None:
         return
     java.kill()
     java.wait()
+
+
+def java_ends(seconds: float) -> bool:
+    """Return whether the JVM that this process has started ends within some seconds."""
+    from pyspark import SparkContext
+
+    java = getattr(SparkContext._gateway, "proc", None)
+    if java is None:
+        return False
+    try:
+        java.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:

@@ -313,14 +313,19 @@ def placed(
 ) -> dict[str, list[Breakpoint]]:
     """Return where breakpoints stop, by place: requested `line`, `at` of the statement or None.
 
-    A place is a node, a handler (`settings.processing_function`) or a module
-    (`settings.modules.prices`). Raises MillraceError `breakpoint_invalid` for one without Python.
+    A place is a node (its code, or the function of its windows), a handler
+    (`settings.processing_function`) or a module (`settings.modules.prices`). Raises MillraceError
+    `breakpoint_invalid` for one without Python.
     """
     codes = {
         node["id"]: str((node.get("params") or {}).get("code") or "")
         for node in document["nodes"]
         if node["kind"] in python_kinds()
     }
+    for node in document["nodes"]:
+        window = (node.get("params") or {}).get("window")
+        if isinstance(window, dict) and window.get("type") == "custom":
+            codes[node["id"]] = str(window.get("code") or "")
     settings = document.get("settings") or {}
     modules = settings.get("modules") or {}
     codes |= {f"settings.modules.{name}": code for name, code in modules.items()}
@@ -328,16 +333,16 @@ def placed(
         f"settings.{kind}_function": each["code"]
         for kind, each in handler_functions(settings).items()
     }
-    for node in breakpoints:
-        if node not in codes:
+    for asked in breakpoints:
+        if asked not in codes:
             raise MillraceError(
                 "breakpoint_invalid",
-                f"A breakpoint is set in {node}, which is no Python processor, handler or module "
-                "of the topology.",
+                f"A breakpoint is set in {asked}, which is no Python processor, function of "
+                "windows, handler or module of the topology.",
             )
     return {
-        node: [{"line": line, "at": place(codes[node], line)} for line in lines]
-        for node, lines in breakpoints.items()
+        asked: [{"line": line, "at": place(codes[asked], line)} for line in lines]
+        for asked, lines in breakpoints.items()
     }
 
 

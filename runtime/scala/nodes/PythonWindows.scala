@@ -33,6 +33,7 @@ private[millrace] final class PythonWindows(node: Node, windows: CustomWindows) 
       val function = windows.function
       m.put("code", function.code).put("function", function.name).put("file", function.file)
       task.addModules(m)
+      if (node.trace != null) m.replace("breakpoints", node.trace.breakpoints(node.node))
       w.call(this, m)
       generation = w.generation
     }
@@ -42,6 +43,7 @@ private[millrace] final class PythonWindows(node: Node, windows: CustomWindows) 
   override private[millrace] def serve(m: JsonNode): JsonNode = {
     m.get(0).asText match {
       case "windows" => found = m.get(1).elements.asScala.map(w => (w.get(0).asLong, w.get(1).asLong)).toSeq
+      case "stop" => if (node.trace != null) node.trace.stopped(node.node, m.get(1))
       case "log" => task.log(node, m.get(1).asText, m.get(2).asText)
       case other => throw new IllegalStateException(s"unknown message of windows: $other")
     }

@@ -8,6 +8,7 @@ Run it with Spark's Kafka package:
 
 import argparse
 import json
+import logging
 import signal
 import threading
 from collections.abc import Iterator
@@ -214,20 +215,29 @@ def main() -> None:
         "a topic (-2: the first record, -1: the end)",
     )
     options = parser.parse_args()
-    spark = (
-        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config(
-            "spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        )
-        .getOrCreate()
-    )
     stopping = threading.Event()
-    if threading.current_thread() is threading.main_thread() and not options.available_now:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stopping.set())
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        logging.disable()  # Py4J logs a traceback if the signal has stopped Spark, too
+
+    def stop_on_signals() -> None:
+        if threading.current_thread() is threading.main_thread() and not options.available_now:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, stop)
+
+    stop_on_signals()
     try:
+        spark = (
+            SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config(
+                "spark.sql.streaming.stateStore.providerClass",
+                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+            )
+            .getOrCreate()
+        )
+        stop_on_signals()  # Spark handles Ctrl-C on its own
         topology(Kafka(spark, options))
         ended = options.available_now
         while not (ended or stopping.is_set()):
@@ -236,7 +246,7 @@ def main() -> None:
             for query in spark.streams.active:
                 query.stop()
     except Exception:
-        if not stopping.is_set():  # a signal to the process group stops Spark first
+        if not stopping.wait(1):  # a signal to the process group stops Spark, maybe first
             raise
 
 

@@ -23,11 +23,22 @@ QUERY = (
 )
 
 
-@pytest.mark.parametrize("whole_group", [False, True], ids=["the process", "its group"])
-def test_sigterm_ends_a_plain_job_without_an_exception(whole_group: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("whole_group", "moment"),
+    [(False, "STARTED"), (True, "STARTED"), (True, "STARTING")],
+    ids=["the process", "its group", "its group while Spark starts"],
+)
+def test_sigterm_ends_a_plain_job_without_an_exception(
+    whole_group: bool, moment: str, tmp_path: Path
+) -> None:
     text = PROGRAM.read_text("utf-8")
-    assert text.count("topology(Kafka(spark, options))") == 1
-    text = text.replace("topology(Kafka(spark, options))", QUERY)
+    session = "        spark = SparkSession"
+    for each, instead in (
+        ("topology(Kafka(spark, options))", QUERY),
+        (session, f"        print('STARTING', flush=True)\n{session}"),
+    ):
+        assert text.count(each) == 1
+        text = text.replace(each, instead)
     (tmp_path / "job.py").write_text(text, "utf-8")
     log = tmp_path / "log.txt"
     options = ["--bootstrap-servers", "x", "--checkpoint", str(tmp_path / "checkpoint")]
@@ -41,11 +52,10 @@ def test_sigterm_ends_a_plain_job_without_an_exception(whole_group: bool, tmp_pa
         )
     try:
         deadline = time.monotonic() + 180
-        while "STARTED" not in log.read_text("utf-8"):
+        while moment not in log.read_text("utf-8"):
             assert job.poll() is None, log.read_text("utf-8")
             assert time.monotonic() < deadline
             time.sleep(0.2)
-        time.sleep(1)  # it waits for the query by now
         if whole_group:
             os.killpg(job.pid, signal.SIGTERM)
         else:

@@ -275,6 +275,32 @@ def test_modules_and_handlers_stop_as_well_and_say_where(warm: Any) -> None:
     assert [each["value"] for each in result["outputs"]] == ["3", "WmVyb0RpdmlzaW9uRXJyb3I="]
 
 
+#: windows of ten ms
+WINDOWS = """\
+def windows(timestamp):
+    start = timestamp // 10 * 10
+    yield start, start + 10
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_function_of_windows_stops_for_each_record(warm: Any) -> None:
+    made = document()
+    window = {"type": "custom", "code": WINDOWS, "size": 10}
+    made["nodes"][1:] = [{"id": "step", "kind": "count", "params": {"window": window}}]
+    made["edges"] = [{"source": "in", "target": "step"}]
+    lines = [{**LINES[0], "timestamp": time} for time in (3, 14)]
+    result = simulated(warm, document=made, inputs=lines, breakpoints={"step": [1, 3]})
+    assert result["breakpoints"] == {"step": [{"line": 1, "at": 2}, {"line": 3, "at": 3}]}
+    found = [step for step in result["steps"] if step["event"] == "stop"]
+    assert [(each["after"], each["line"], each["function"], each["node"]) for each in found] == [
+        (1, 2, "windows", "step"), (1, 3, "windows", "step"),
+        (2, 2, "windows", "step"), (2, 3, "windows", "step"),
+    ]  # fmt: skip
+    assert shown(found[3]) == {"timestamp": "14", "start": "10"}
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_printed_line_is_a_step_of_its_record_and_in_the_list(warm: Any) -> None:

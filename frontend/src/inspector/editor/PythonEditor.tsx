@@ -58,8 +58,7 @@ export default function PythonEditor(props: {
   stopped: number | null;
   /** The class of each connected store, by name. */
   stores: StoreClasses;
-  /** Null for code in which a simulation cannot stop. */
-  onBreakpoints: ((lines: readonly number[]) => void) | null;
+  onBreakpoints: (lines: readonly number[]) => void;
   onChange: (text: string) => void;
   onDone: () => void;
 }) {
@@ -70,9 +69,7 @@ export default function PythonEditor(props: {
     value,
     diagnostics,
     (changed) => [
-      latest.current.onBreakpoints === null
-        ? []
-        : breakpoints((lines) => latest.current.onBreakpoints?.(lines)),
+      breakpoints((lines) => latest.current.onBreakpoints(lines)),
       python(),
       indentUnit.of("    "),
       pythonCompletion(() => latest.current.stores),

@@ -25,13 +25,13 @@ function useStoreClasses(node: string): StoreClasses {
   );
 }
 
-/** An editor for Python source, in the panel or in a large dialog. `stops`: whether it has breakpoints. */
-export function CodeWidget({ stops = true, ...props }: WidgetProps & { stops?: boolean }) {
+/** An editor for Python source, in the panel or in a large dialog. */
+export function CodeWidget(props: WidgetProps) {
   const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
   const place = node?.id ?? placeOfSetting(path);
-  const lines = useBreakpoints((state) => (stops ? (state.lines[place] ?? NONE) : NONE));
+  const lines = useBreakpoints((state) => state.lines[place] ?? NONE);
   const stopped = useBreakpoints((state) =>
-    stops && state.stopped?.node === place ? state.stopped.line : null,
+    state.stopped?.node === place ? state.stopped.line : null,
   );
   const stores = useStoreClasses(node?.id ?? "");
   const [large, setLarge] = useState(false);
@@ -47,7 +47,7 @@ export function CodeWidget({ stops = true, ...props }: WidgetProps & { stops?: b
         lines={lines}
         stopped={stopped}
         stores={stores}
-        onBreakpoints={stops ? (next) => useBreakpoints.getState().setLines(place, next) : null}
+        onBreakpoints={(next) => useBreakpoints.getState().setLines(place, next)}
         onChange={(next) => onChange(next === "" ? undefined : next)}
         onDone={onDone}
       />

@@ -84,16 +84,11 @@ const PARTS: Readonly<Record<string, readonly Part[]>> = {
 const ZERO: readonly Part[] = ["offset", "grace", "start"];
 
 const WIDGETS: Partial<Record<Part, (props: WidgetProps) => ReactNode>> = {
-  code: FunctionWidget,
+  code: CodeWidget,
   start: NumberWidget,
   unit: UnitWidget,
   time_zone: TimeZoneWidget,
 };
-
-/** The function of windows: it has no breakpoints; it runs for a timestamp, not for a record. */
-function FunctionWidget(props: WidgetProps) {
-  return <CodeWidget {...props} stops={false} />;
-}
 
 /** Windows of an hour: what a custom window begins with. */
 const HOURS = `HOUR = 3_600_000

@@ -129,7 +129,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   part_node_unknown: "{to} 不是接收记录的节点，无法运行到此。",
   pin_unknown: "记录固定在不存在的连线 {source} → {target} 上。",
   pin_untyped: "从 {source} 到 {target} 的记录类型未知，因为 {source} 或其之前的节点有错误。",
-  breakpoint_invalid: "断点设在不是 Python 处理器、错误处理函数或模块的位置上。",
+  breakpoint_invalid: "断点设在不是 Python 处理器、窗口函数、错误处理函数或模块的位置上。",
   condition_failed: "无法求值测试的条件：{message}",
   condition_invalid: "测试的条件无效：{message}",
   input_invalid: "输入无效：{message}",
