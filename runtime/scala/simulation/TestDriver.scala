@@ -79,9 +79,9 @@ final class TestDriver private[millrace] (
   }
 
   private def processed(rows: Seq[InternalRow]): Seq[Simulation.Out] =
-    Simulation.ordered(
-      chain.run(rows.toArray).toIndexedSeq.flatMap(r => SinkRow.met(SinkRow.of(r), settings, statistics))
-    )
+    Simulation
+      .ordered(chain.run(rows.toArray).flatMap(r => SinkRow.met(SinkRow.of(r), settings, statistics)))
+      .toIndexedSeq
 
   private def answered(out: Iterable[Simulation.Out]): String = {
     val answer = figures()
