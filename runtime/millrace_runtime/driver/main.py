@@ -32,6 +32,8 @@ from millrace_runtime.session import joining, session
 STOPPED_BY_RECORD = 3
 REFUSED = 2
 FAILED = 1
+#: codes of errors of a JVM that has ended
+LOST = ("spark_lost", "spark_not_started")
 
 
 def parser(name: str) -> argparse.ArgumentParser:
@@ -127,6 +129,10 @@ def main(topology: Runnable, argv: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+class StoppedWithJava(Exception):
+    """A signal to the process group has ended the JVM before the query was stopped."""
+
+
 def run(topology: Runnable, arguments: argparse.Namespace) -> int:
     """Run the job and return the exit code."""
     from millrace_runtime.reports.report import reporter
@@ -143,7 +149,8 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
         _run(topology, arguments, stopping, report, standby)
     except Exception as caught:
         error = explain(caught)
-        if _stopped_with_java(stopping, error):
+        # The error may come before the signal.
+        if isinstance(caught, StoppedWithJava) or (error.code in LOST and stopping.wait(1.0)):
             report.state("stopped")
             report.close()
             return 0
@@ -231,6 +238,11 @@ def _run(
         driving = Following if arguments.follow else Driving
         driving(starter, arguments, stopping, report, stages).run()
         stopped = True
+    except Exception as caught:
+        # Below, this process ends the JVM itself: then nobody could tell any more.
+        if stopping.is_set() and session.java_ends(5.0):
+            raise StoppedWithJava from caught
+        raise
     finally:
         # Processors are closed while their log lines can still be reported.
         with contextlib.suppress(Exception):
@@ -244,16 +256,6 @@ def _run(
 def _stop_on_signals(stopping: threading.Event) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
-
-
-def _stopped_with_java(stopping: threading.Event, error: MillraceError) -> bool:
-    """Whether a signal to the process group has stopped this process and its JVM.
-
-    Any error is then a consequence: the JVM may end before the query is stopped.
-    """
-    if error.code in ("spark_lost", "spark_not_started"):
-        return stopping.wait(1.0)  # the error may come before the signal
-    return stopping.is_set() and session.java_ends(10.0)
 
 
 def fenced(error: MillraceError, report: Any) -> None:
