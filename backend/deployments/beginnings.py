@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from millrace_backend.errors import ApiError, NotFound
-from millrace_compiler.graphs.kinds import global_kinds
+from millrace_compiler.graphs.kinds import global_kinds, source_kinds
 from millrace_model.changes import PlanWarning
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest, DeploymentSettings, StoredBegin
@@ -263,7 +263,7 @@ def _starting_late(document: TopologyDocument, settings: DeploymentSettings) -> 
     found: set[str] = set()
     for node in document.get("nodes", []):
         params = node.get("params", {})
-        if node.get("kind") not in {"source.stream", "source.table"}:
+        if node.get("kind") not in source_kinds():
             continue
         start = settings.get("start") or params.get("start", "earliest")
         if start == "latest":

@@ -27,6 +27,7 @@ from django.utils.dateparse import parse_datetime
 from kombu.exceptions import KombuError
 from millrace_backend import kafka, queue
 from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_compiler.graphs.kinds import sink_kinds
 from millrace_model.documents import TopologyDocument
 from millrace_model.shadows import ComparedTopic, KeptComparison, OutputExample, OutputRecord
 from records.codecs import decode
@@ -266,7 +267,7 @@ def _sinks(documents: list[TopologyDocument], topic: str) -> list[str]:
             node["id"]
             for document in documents
             for node in document.get("nodes", [])
-            if node["kind"] == "sink.topic" and (node.get("params") or {}).get("topic") == topic
+            if node["kind"] in sink_kinds() and (node.get("params") or {}).get("topic") == topic
         }
     )
 

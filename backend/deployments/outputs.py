@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from millrace_backend.errors import Conflict
+from millrace_compiler.graphs.kinds import sink_kinds
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import DeploymentSettings
 from topologies.models import Topology, Version
@@ -43,7 +44,7 @@ def written_by(document: TopologyDocument) -> list[str]:
     found = []
     for node in document.get("nodes", []):
         params = node.get("params") or {}
-        if node["kind"] == "sink.topic":
+        if node["kind"] in sink_kinds():
             found += [params.get("topic"), params.get("topic_expression")]
     found.append((document.get("settings") or {}).get("dead_letter_topic"))
     return list(dict.fromkeys(each for each in found if isinstance(each, str) and each))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
 from millrace_compiler.documents.topic_patterns import topic_pattern
+from millrace_compiler.graphs.kinds import source_kinds
 from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import BeginRequest
 
@@ -273,7 +274,7 @@ def _read_by(document: TopologyDocument, places: Places) -> Places:
     patterns: list[str] = []
     for node in document.get("nodes", []):
         params = node.get("params") or {}
-        if node["kind"] in ("source.stream", "source.table"):
+        if node["kind"] in source_kinds():
             names |= {*(params.get("topics") or []), params.get("topic") or ""}
             patterns += filter(None, [params.get("topic_pattern")])
     return {

@@ -19,6 +19,7 @@ from django.db import transaction
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_compiler.documents.topic_patterns import topic_pattern
+from millrace_compiler.graphs.kinds import sink_kinds
 from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import DocumentNode, DocumentSettings, TopologyDocument
 
@@ -59,7 +60,7 @@ def shadow_document(document: TopologyDocument, suffix: str) -> TopologyDocument
     nodes: list[DocumentNode] = []
     for node in document.get("nodes", []):
         params = dict(node.get("params") or {})
-        if node["kind"] == "sink.topic":
+        if node["kind"] in sink_kinds():
             if params.get("topic"):
                 written.add(params["topic"])
                 params["topic"] += suffix

@@ -8,6 +8,7 @@ from typing import Annotated
 from accounts.models import Workspace
 from deployments.models import Deployment
 from django.db.models import F
+from millrace_compiler.graphs.kinds import sink_kinds
 from millrace_compiler.types.generating import settings_of_source
 from millrace_model.documents import DocumentNode
 from millrace_model.recipes import SourceFormats
@@ -79,6 +80,6 @@ def _use(node: DocumentNode, topic: str) -> UsedFormats | None:
     if node["kind"].startswith("source."):
         if topic in (params.get("topics") or [params.get("topic")]):
             return {"reads": True, **settings_of_source(node)}
-    elif node["kind"] == "sink.topic" and params.get("topic") == topic:
+    elif node["kind"] in sink_kinds() and params.get("topic") == topic:
         return {"reads": False, "key": params["key"], "value": params["value"], "time_field": None}
     return None

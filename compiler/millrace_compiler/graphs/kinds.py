@@ -56,3 +56,23 @@ def runs_only_expressions(document: TopologyDocument) -> bool:
 def global_kinds() -> frozenset[str]:
     """Kinds of sources that every task reads as a whole, from the beginning of their topic."""
     return frozenset(kind for kind, operator in registry().items() if operator.reads_whole_topic)
+
+
+@cache
+def source_kinds() -> frozenset[str]:
+    """Kinds of sources that read topics from an offset on: streams and tables."""
+    return frozenset(
+        kind
+        for kind, operator in registry().items()
+        if operator.topic_parameters and not operator.in_ports and kind not in global_kinds()
+    )
+
+
+@cache
+def sink_kinds() -> frozenset[str]:
+    """Kinds of nodes that write records to topics."""
+    return frozenset(
+        kind
+        for kind, operator in registry().items()
+        if operator.topic_parameters and not operator.out_ports and kind not in global_kinds()
+    )
