@@ -188,7 +188,9 @@ def see_what_the_rule_rejects(page: Page) -> None:
     expect(rule.locator(".node-footer")).to_contain_text(re.compile("[1-9].* rejected"))
     rule.click(position={"x": 60, "y": 14})
     expect(page.get_by_text("Rejected by the rule with a warning")).to_be_visible()
-    expect(page.get_by_test_id("node-misses")).to_contain_text(re.compile("[1-9][0-9]? % of its records"))
+    expect(page.get_by_test_id("node-misses")).to_contain_text(
+        re.compile("[1-9][0-9]? % of its records")
+    )
 
 
 def see_the_alert_of_the_rule(page: Page) -> None:

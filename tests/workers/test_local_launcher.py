@@ -47,6 +47,13 @@ def eventually(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
 def ended(launcher: LocalLauncher, directory: Path, process: Process) -> Ended:
     eventually(lambda: launcher.poll(directory, process) is not None)
     found = launcher.poll(directory, process)
@@ -82,7 +89,7 @@ def test_kill_ends_the_driver_and_its_children(launcher: LocalLauncher, tmp_path
     child = psutil.Process(int(log.read_text().split()[0]))
     launcher.kill(process)
     eventually(lambda: launcher.poll(tmp_path, process) is not None)
-    eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+    eventually(lambda: has_ended(child))
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
