@@ -68,11 +68,14 @@ def _run() -> list[tuple[str, float, list[float]]]:
             _FILE.format(piped=piped, found=str(found), began=time.monotonic()), encoding="utf-8"
         )
         path = os.pathsep.join(str(ROOT / each) for each in ("", "runtime", "compiler"))
-        plugins = ["-p", "millrace_runtime.testing.plugin", "-p", "no:randomly"]
+        plugins = ["-p", "millrace_runtime.testing.plugin", "-p", "no:randomly", "-p", "no:asyncio"]
+        # The JVM has the archive of classes of tests, as outside of `./millrace`.
+        environment = {**os.environ, "PYTHONPATH": path}
+        environment.pop("SPARK_SUBMIT_OPTS", None)
         subprocess.run(
             [sys.executable, "-m", "pytest", "-q", *plugins, "--rootdir", folder,
              "-c", os.devnull, "-p", "no:cacheprovider", str(file)],
-            env={**os.environ, "PYTHONPATH": path},
+            env=environment,
             stdout=subprocess.DEVNULL,
             check=True,
         )  # fmt: skip
