@@ -44,7 +44,7 @@ class Screen:
     answers: str = ""
     #: whether a deployment has to run
     running: bool = False
-    #: the width from which on it exists
+    #: the smallest width at which it exists
     least: int = 0
 
 
@@ -61,7 +61,7 @@ def _tab(tab: str) -> Callable[[Page], None]:
 
 
 def _left(tab: str) -> Callable[[Page], None]:
-    """Choose a tab of the left panel, which a small screen opens closed."""
+    """Choose a tab of the left panel, which is closed at first on a small screen."""
 
     def choose(page: Page) -> None:
         if not page.locator(f"#{tab}").is_visible():

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.alert_rules import create_rule, delete_rule
 from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
@@ -169,21 +170,13 @@ def deploy_with_a_rule(page: Page) -> None:
 
     alerts = page.context.new_page()
     alerts.goto(f"{page.url.split('/t/')[0]}/alerts")
-    alerts.get_by_test_id("new-rule").click()
-    form = alerts.get_by_test_id("rule-form")
-    form.get_by_label("Name").fill("Carts")
-    form.get_by_role("combobox", name="Condition").click()
-    alerts.get_by_role("option", name="Rejected with a warning").click()
-    form.get_by_label("Above").fill("0")
-    form.get_by_label("For", exact=True).fill("0")
-    alerts.get_by_test_id("save-rule").click()
-    expect(form).to_have_count(0)
+    create_rule(alerts, "Carts", "Rejected with a warning", above=0, seconds=0)
     alerts.close()
     designer.expect_state("running", TO_FIRST_RECORD)
 
 
 def see_what_the_rule_rejects(page: Page) -> None:
-    """The count stands at the node on the canvas, and with its share in the node's form."""
+    """The canvas shows the count at the node; the form of the node also shows its share."""
     rule = page.locator(".react-flow__node", has_text="Not the cart")
     expect(rule.locator(".node-footer")).to_contain_text(re.compile("[1-9].* rejected"))
     rule.click(position={"x": 60, "y": 14})
@@ -199,10 +192,7 @@ def see_the_alert_of_the_rule(page: Page) -> None:
     alert = page.get_by_test_id("alert").filter(has_text="Carts")
     expect(alert).to_have_attribute("data-state", "firing")
     expect(alert).to_contain_text("Page views by region")
-    rule = page.get_by_test_id("alert-rule").filter(has_text="Carts")
-    rule.get_by_test_id("delete-rule").click()
-    page.get_by_test_id("delete-rule-now").click()
-    expect(rule).to_have_count(0)
+    delete_rule(page, "Carts")
 
 
 def until_written(

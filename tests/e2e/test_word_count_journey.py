@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.alert_rules import create_rule, delete_rule
 from tests.e2e.designer import Designer
 from tests.e2e.exported import run_job
 from tests.e2e.system import System
@@ -221,16 +222,7 @@ def see_an_alert_fire(designer: Designer, system: System) -> Page:
     """A rule about silence fires while nothing is written; return the page of alerts."""
     page = designer.page.context.new_page()
     page.goto(f"{system.address}/w/main/alerts")
-    page.get_by_test_id("new-rule").click()
-    form = page.get_by_test_id("rule-form")
-    form.get_by_label("Name").fill("Quiet")
-    form.get_by_role("combobox", name="Condition").click()
-    page.get_by_role("option", name="Time without a record").click()
-    form.get_by_label("Above").fill("5")
-    form.get_by_label("For", exact=True).fill("1")
-    page.get_by_test_id("save-rule").click()
-    expect(form).to_have_count(0)
-    alert = page.get_by_test_id("alert").filter(has_text="Quiet")
+    alert = create_rule(page, "Quiet", "Time without a record", above=5, seconds=1)
     expect(alert).to_have_attribute("data-state", "firing", timeout=60_000)
     expect(alert).to_contain_text("Journey")
     expect(designer.page.get_by_test_id("alert-mark")).to_contain_text("1", timeout=60_000)
@@ -241,10 +233,7 @@ def see_the_alert_resolved(page: Page) -> None:
     """The records that the next driver read resolved the alert, once."""
     resolved = page.locator('[data-testid="alert"][data-state="resolved"]')
     expect(resolved.filter(has_text="Quiet").first).to_be_visible(timeout=60_000)
-    rule = page.get_by_test_id("alert-rule").filter(has_text="Quiet")
-    rule.get_by_test_id("delete-rule").click()
-    page.get_by_test_id("delete-rule-now").click()
-    expect(rule).to_have_count(0)
+    delete_rule(page, "Quiet")
     page.close()
 
 

@@ -41,7 +41,7 @@ def test_no_code_of_any_step_in_python_runs_in_a_rehearsal() -> None:
 
 
 def test_no_windows_of_ones_own_are_computed_in_a_rehearsal() -> None:
-    own = {"type": "own", "code": "def weeks(at):\n    raise SystemExit", "function": "weeks"}
+    own = {"type": "custom", "code": "def weeks(at):\n    raise SystemExit", "function": "weeks"}
     [node] = harmless({"op": "aggregate", "params": {"window": own}})
     names: dict[str, Any] = {}
     exec(node["params"]["window"]["code"], names)
