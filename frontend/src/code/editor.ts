@@ -117,6 +117,18 @@ export function reading(path: string): Extension {
   ];
 }
 
+/** The look of a program that can be typed. */
+export function writing(): Extension {
+  return [
+    lineNumbers(),
+    syntaxHighlighting(colors),
+    python(),
+    lines,
+    EditorView.theme({ ".cm-content": { caretColor: "var(--m-accent-text)" } }),
+    look,
+  ];
+}
+
 /** The extensions of one side of a comparison, with its accessible name. */
 export function comparing(label: string): Extension {
   return [apart, EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" })];

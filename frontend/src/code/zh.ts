@@ -15,5 +15,11 @@ export const zh = {
   "Generated code": "生成的代码",
   "Generated files": "生成的文件",
   "code.problems_must_be_fixed": "需先修正 {n} 个问题，见“问题”面板。",
+  "You can read this topology.": "您可以查看此拓扑。",
+  "code.needs_operator": "编辑程序会在服务器上运行它：需要 operator 角色。",
+  "code.not_one_file": "此程序含有片段或多个文件。请在画布上编辑其节点。",
+  "code.lines_replaced": "您输入的部分行已被画布替换。撤销即可恢复。",
+  "Edit the program": "编辑程序",
+  "A program has up to {n} characters.": "程序最多 {n} 个字符。",
   "$ unchanged lines": "$ 行未改变",
 };

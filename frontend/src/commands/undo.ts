@@ -1,3 +1,4 @@
+import { pendingText } from "../designer/pending";
 import { notifyLatest } from "../frame/notify";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
@@ -7,8 +8,11 @@ export const undo: Command = {
   group: "edit",
   title: () => t("Undo"),
   shortcuts: ["Mod+Z"],
-  enabled: (context) => editable(context) && context.designer.history.past.length > 0,
+  enabled: (context) =>
+    editable(context) &&
+    (pendingText()?.canUndo() === true || context.designer.history.past.length > 0),
   run: ({ designer }) => {
+    if (pendingText()?.undo() === true) return;
     const what = designer.history.past.at(-1)?.label ?? "";
     designer.undo();
     notifyLatest("undo", t("Undone on the canvas: {what}", { what }));

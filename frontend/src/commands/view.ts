@@ -56,7 +56,7 @@ export const layerDesign = layer("design", () => t("Layer: Design"), "Alt+1");
 export const layerPlan = layer("plan", () => t("Layer: Plan"), "Alt+2");
 export const layerRuntime = layer("runtime", () => t("Layer: Runtime"), "Alt+3");
 
-type Part = "leftOpen" | "rightOpen" | "bottomOpen" | "edgeTypes" | "minimap";
+type Part = "programOpen" | "leftOpen" | "rightOpen" | "bottomOpen" | "edgeTypes" | "minimap";
 
 const toggle = (id: string, part: Part, title: () => string, shortcut: string): Command => ({
   id: `toggle-${id}`,
@@ -81,3 +81,9 @@ export const toggleTypes = toggle(
   "T",
 );
 export const toggleMinimap = toggle("minimap", "minimap", () => t("Show or hide the minimap"), "M");
+export const toggleProgram = toggle(
+  "program",
+  "programOpen",
+  () => t("Show or hide the program"),
+  "E",
+);

@@ -1,4 +1,5 @@
 export const zh = {
+  "Show or hide the program": "显示或隐藏程序",
   "Take the tour": "开始导览",
   "Learn: ten topologies to try…": "学习：十个可以尝试的拓扑…",
   "Undone on the canvas: {what}": "已在画布上撤销：{what}",

@@ -9,6 +9,9 @@ interface ViewState {
   readonly leftOpen: boolean;
   readonly rightOpen: boolean;
   readonly rightWidth: number;
+  /** Whether the program is beside the canvas, and its width. */
+  readonly programOpen: boolean;
+  readonly programWidth: number;
   /** The id of the open tab in the bottom panel. */
   readonly bottomTab: string;
   readonly bottomOpen: boolean;
@@ -32,8 +35,8 @@ function narrow(): boolean {
   return typeof window !== "undefined" && window.matchMedia?.(NARROW).matches === true;
 }
 
-const CLOSED = { leftOpen: false, rightOpen: false };
-const OPEN = { leftOpen: true, rightOpen: true };
+const CLOSED = { leftOpen: false, rightOpen: false, programOpen: false };
+const OPEN = { leftOpen: true, rightOpen: true, programOpen: false };
 
 function load(): Partial<ViewState> {
   try {
@@ -48,6 +51,8 @@ export const useView = create<ViewState>()((set) => ({
   leftOpen: true,
   rightOpen: true,
   rightWidth: typeof window !== "undefined" && window.innerWidth <= 1380 ? 296 : 340,
+  programOpen: false,
+  programWidth: 440,
   bottomTab: "problems",
   bottomOpen: false,
   bottomHeight: 260,
@@ -58,8 +63,9 @@ export const useView = create<ViewState>()((set) => ({
   ...(narrow() ? CLOSED : {}),
   set: (view) =>
     set({
-      ...(narrow() && view.leftOpen === true ? { rightOpen: false } : {}),
-      ...(narrow() && view.rightOpen === true ? { leftOpen: false } : {}),
+      ...(narrow() && view.leftOpen === true ? { ...CLOSED } : {}),
+      ...(narrow() && view.rightOpen === true ? { ...CLOSED } : {}),
+      ...(narrow() && view.programOpen === true ? { ...CLOSED } : {}),
       ...view,
     }),
   openBottom: (bottomTab) => set({ bottomTab, bottomOpen: true }),
@@ -68,8 +74,8 @@ export const useView = create<ViewState>()((set) => ({
 useView.subscribe((state) => {
   try {
     // A panel that is closed because the screen is narrow should be open again on a wide one.
-    const { leftOpen, rightOpen } = { ...OPEN, ...load() };
-    const kept = narrow() ? { ...state, leftOpen, rightOpen } : state;
+    const { leftOpen, rightOpen, programOpen } = { ...OPEN, ...load() };
+    const kept = narrow() ? { ...state, leftOpen, rightOpen, programOpen } : state;
     localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
     // Without storage, the layout lasts until the page is closed.

@@ -1,11 +1,9 @@
 /** Topologies from files: documents in JSON, and programs in Python. */
 
 import { useState } from "react";
-import { asApiError } from "../api/client";
-import { readProgram } from "../api/topologyCalls";
 import { readDocument, type TopologyDocument } from "../graph/document";
-import { PATIENCE_MS, POLL_MS } from "../simulate/polling";
 import { t } from "../ui/i18n";
+import { documentOf } from "../versions/programs";
 
 /** The files that can be imported, for the browser's dialog. */
 export const IMPORTED = "application/json,.json,text/x-python,.py";
@@ -40,30 +38,6 @@ function parsed(text: string): TopologyDocument | null {
     return readDocument(JSON.parse(text));
   } catch {
     return null;
-  }
-}
-
-async function documentOf(ws: string, name: string, program: string): Promise<TopologyDocument> {
-  const began = performance.now();
-  for (;;) {
-    let found: unknown;
-    try {
-      found = await readProgram(ws, name, program);
-    } catch (failure) {
-      throw new Error(asApiError(failure).text);
-    }
-    const document = readDocument(found);
-    if (document !== null) return document;
-    if (performance.now() - began > PATIENCE_MS) {
-      throw new Error(
-        t({
-          id: "common.simulator_did_not_start",
-          message:
-            "The simulator did not start. See the log of the service simulator for the cause.",
-        }),
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -4,6 +4,7 @@ import IconMaximize from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.
 import IconMinimize from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonalMinimize2.mjs";
 import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
 import IconChevronUp from "@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs";
+import IconCode from "@tabler/icons-react/dist/esm/icons/IconCode.mjs";
 import IconLeft from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebar.mjs";
 import IconRight from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebarRight.mjs";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
@@ -29,10 +30,13 @@ import { Inspector } from "../inspector/Inspector";
 import { Palette } from "../palette/Palette";
 import { Keys, Tabs, Tip } from "../ui";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { OWN_ESCAPE } from "../ui/useEscape";
 import { Dialogs } from "./Dialogs";
 import { Outline } from "./Outline";
 import { Resizer } from "./Resizer";
+
+const ProgramPanel = later(async () => (await import("../code/ProgramPanel")).ProgramPanel);
 
 interface BottomTab {
   readonly id: string;
@@ -164,6 +168,7 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
 function TopBar({ header }: Pick<DesignerProps, "header">) {
   const leftOpen = useView((state) => state.leftOpen);
   const rightOpen = useView((state) => state.rightOpen);
+  const programOpen = useView((state) => state.programOpen);
   const set = useView((state) => state.set);
   return (
     <header className="designer-top">
@@ -187,6 +192,15 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
             onClick={() => set({ leftOpen: !leftOpen })}
           >
             <IconLeft size={17} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+        <Tip text={t("Program")} keys="E">
+          <ActionIcon
+            aria-label={t("Program")}
+            aria-pressed={programOpen}
+            onClick={() => set({ programOpen: !programOpen })}
+          >
+            <IconCode size={17} stroke={1.5} />
           </ActionIcon>
         </Tip>
         <Tip text={t("Inspector")} keys="]">
@@ -222,7 +236,7 @@ function leaveForm(event: KeyboardEvent<HTMLElement>) {
 /** The designer of the topology that is open in the store. The page provides the parts around it. */
 export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
-  const { leftOpen, rightOpen, rightWidth, set } = useView();
+  const { leftOpen, programOpen, programWidth, rightOpen, rightWidth, set } = useView();
   useCompile(services);
   const request = useDesigner((state) => state.focusRequest);
   useEffect(() => {
@@ -250,6 +264,25 @@ export default function Designer(props: DesignerProps) {
             </div>
             <BottomPanel tabs={bottom} />
           </main>
+          {programOpen ? (
+            <aside
+              className="designer-right designer-program"
+              aria-label={t("Program")}
+              style={{ width: programWidth }}
+            >
+              <Resizer
+                side="left"
+                label={t("Width of the program")}
+                size={programWidth}
+                min={280}
+                max={Math.max(320, window.innerWidth / 2)}
+                onResize={(size) => set({ programWidth: size })}
+              />
+              <Suspense>
+                <ProgramPanel />
+              </Suspense>
+            </aside>
+          ) : null}
           {rightOpen ? (
             <aside
               className="designer-right"

@@ -1,6 +1,7 @@
 export const zh = {
   "Full height": "全高",
   "Beside the canvas": "与画布并排",
+  "Width of the program": "程序宽度",
   Palette: "组件",
   Outline: "大纲",
   Versions: "版本",

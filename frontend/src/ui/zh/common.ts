@@ -109,6 +109,7 @@ export const common = {
   "Newest first": "最新优先",
   Refresh: "刷新",
   "Keep records for": "记录保留时间",
+  Program: "程序",
   "Reading…": "正在读取…",
   Timestamp: "时间戳",
   "No matches": "没有匹配项",

@@ -1,0 +1,209 @@
+import {
+  defaultKeymap,
+  history,
+  indentWithTab,
+  isolateHistory,
+  redo,
+  undo,
+} from "@codemirror/commands";
+import { indentUnit } from "@codemirror/language";
+import { type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
+import { EditorState, Transaction } from "@codemirror/state";
+import { drawSelection, EditorView, keymap } from "@codemirror/view";
+import { useEffect, useMemo, useRef } from "react";
+import { describeDiagnostic } from "../api/prose";
+import type { SourceMapEntry } from "../api/types";
+import { canvas } from "../designer/canvasApi";
+import { setPending } from "../designer/pending";
+import { useDesigner } from "../designer/store";
+import { t } from "../ui/i18n";
+import classes from "./code.module.css";
+import { setMarks, writing } from "./editor";
+import { hunks, mapOf } from "./following";
+import { nodeAt, spansOf } from "./spans";
+import { typeProgram, useTyping } from "./typing";
+
+const NO_MAP: readonly SourceMapEntry[] = [];
+
+/** The differing lines of two texts as changes of an editor, so that the cursor stays in its line. */
+function changesBetween(before: string, after: string) {
+  const [old, now] = [before.split("\n"), after.split("\n")];
+  const starts = [0];
+  for (const line of old) starts.push((starts.at(-1) ?? 0) + line.length + 1);
+  const differing = hunks(old, now);
+  if (differing.some(({ to }) => to === old.length)) {
+    let from = 0;
+    while (from < before.length && before[from] === after[from]) from += 1;
+    let end = 0;
+    const most = Math.min(before.length, after.length) - from;
+    while (end < most && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+    return [{ from, to: before.length - end, insert: after.slice(from, after.length - end) }];
+  }
+  return differing.map(({ from, to, start, end }) => ({
+    from: starts[from] ?? 0,
+    to: starts[to] ?? before.length,
+    insert: now
+      .slice(start, end)
+      .map((line) => `${line}\n`)
+      .join(""),
+  }));
+}
+
+/** Undo and redo of text that is not on the canvas yet; everything else is in the history of the topology. */
+function pendingOf(view: EditorView) {
+  let undone = 0;
+  const pending = () => useTyping.getState().text !== useTyping.getState().sound;
+  return {
+    forget: () => {
+      undone = 0;
+    },
+    canUndo: pending,
+    canRedo: () => undone > 0,
+    undo: () => {
+      if (!pending() || !undo(view)) return false;
+      undone += 1;
+      return true;
+    },
+    redo: () => {
+      if (undone === 0 || !redo(view)) return false;
+      undone -= 1;
+      return true;
+    },
+  };
+}
+
+/** The program as an editor. The cursor selects its node, and the lines of the selected nodes are highlighted. */
+export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const { base, fault, text } = useTyping();
+  const result = useDesigner((state) => state.result);
+  const selection = useDesigner((state) => state.selection);
+  const hovered = useDesigner((state) => state.hovered);
+  const lastMap = useRef(NO_MAP);
+  // The map belongs to `base`: that of a newer program is used when its text is followed.
+  const code = result?.code;
+  if (code?.files.some((file) => file.text === base)) lastMap.current = code.source_map;
+  const generated = lastMap.current;
+  const map = useMemo(() => mapOf(generated, base, text), [generated, base, text]);
+  const latest = useRef(map);
+  latest.current = map;
+
+  useEffect(() => {
+    if (host.current === null) return;
+    let outside = () => {};
+    const step = (how: "undo" | "redo") => () => {
+      const designer = useDesigner.getState();
+      if (!pending[how]()) designer[how]();
+      return true;
+    };
+    const editor: EditorView = new EditorView({
+      parent: host.current,
+      state: EditorState.create({
+        doc: useTyping.getState().text,
+        extensions: [
+          history(),
+          drawSelection(),
+          writing(),
+          indentUnit.of("    "),
+          EditorState.readOnly.of(readOnly),
+          EditorView.contentAttributes.of({
+            "aria-label": t("Program"),
+            spellcheck: "false",
+            tabindex: "0",
+          }),
+          keymap.of([
+            { key: "Mod-z", run: step("undo") },
+            { key: "Mod-y", run: step("redo") },
+            { key: "Mod-Shift-z", run: step("redo") },
+            {
+              // Tab indents, so that another key leaves the editor.
+              key: "Escape",
+              run: (own) => {
+                own.contentDOM.blur();
+                const [node] = useDesigner.getState().selection.nodes;
+                if (node !== undefined) canvas()?.focusNode(node);
+                return true;
+              },
+            },
+            ...(readOnly ? [] : [indentWithTab]),
+            ...defaultKeymap,
+          ]),
+          EditorView.updateListener.of((update) => {
+            const own = update.transactions.some(
+              (each) => each.annotation(Transaction.addToHistory) !== false,
+            );
+            if (update.docChanged && own) {
+              if (!update.transactions.some((each) => each.isUserEvent("undo"))) outside();
+              typeProgram(update.state.doc.toString());
+            }
+            if (!update.selectionSet || update.docChanged || !update.view.hasFocus) return;
+            const line = update.state.doc.lineAt(update.state.selection.main.head).number;
+            const node = nodeAt(latest.current, "job.py", line);
+            const { selection: now, select } = useDesigner.getState();
+            if (node !== null && !now.nodes.includes(node)) select({ nodes: [node] });
+          }),
+        ],
+      }),
+    });
+    const pending = pendingOf(editor);
+    outside = () => pending.forget();
+    setPending(pending);
+    view.current = editor;
+    return () => {
+      setPending(null);
+      view.current = null;
+      editor.destroy();
+    };
+  }, [readOnly]);
+
+  useEffect(() => {
+    const editor = view.current;
+    const now = editor?.state.doc.toString();
+    if (editor === null || now === undefined || now === text) return;
+    editor.dispatch({
+      changes: changesBetween(now, text),
+      annotations: [Transaction.addToHistory.of(false), isolateHistory.of("full")],
+    });
+  }, [text]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() !== text) return;
+    editor.dispatch({
+      effects: setMarks.of({
+        lit: spansOf(map, "job.py", selection.nodes),
+        hovered: hovered === null ? [] : spansOf(map, "job.py", [hovered]),
+      }),
+    });
+    const at = (line: number) => editor.state.doc.line(Math.min(line, editor.state.doc.lines));
+    const marks: Mark[] = (result?.diagnostics ?? []).flatMap((each) => {
+      const span = each.node === null ? undefined : spansOf(map, "job.py", [each.node])[0];
+      if (span === undefined || each.severity === "difference") return [];
+      const { message } = describeDiagnostic(each);
+      const { from, to } = at(span.start);
+      return [{ from, to, severity: each.severity, message }];
+    });
+    if (fault !== null) {
+      const line = fault.line ?? spansOf(map, "job.py", [fault.node ?? ""])[0]?.start;
+      if (line !== undefined)
+        marks.push({ ...at(line), severity: "error", message: fault.message });
+    }
+    editor.dispatch(setDiagnostics(editor.state, marks));
+  }, [map, text, selection, hovered, fault, result]);
+
+  useEffect(() => {
+    const editor = view.current;
+    const first = spansOf(latest.current, "job.py", selection.nodes)[0];
+    if (editor === null || first === undefined || editor.hasFocus) return;
+    const line = Math.min(first.start, editor.state.doc.lines);
+    editor.dispatch({
+      effects: EditorView.scrollIntoView(editor.state.doc.line(line).from, {
+        y: "nearest",
+        yMargin: 48,
+      }),
+    });
+  }, [selection]);
+
+  return <div className={classes.typed} ref={host} data-testid="program" />;
+}

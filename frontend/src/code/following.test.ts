@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import type { TopologyDocument } from "../graph/document";
+import { follow, followReading, hunks, mapOf } from "./following";
+
+const lines = (...each: string[]) => each.join("\n");
+
+test("a program keeps its comments when another line changes", () => {
+  const base = lines("a = 1", "b = 2", "c = 3");
+  const mine = lines("# mine", "a = 1", "b = 2  # two", "# last", "c = 3");
+  const theirs = lines("a = 1", "b = 2", "c = 4", "d = 5");
+  expect(follow(base, mine, theirs)).toEqual({
+    text: lines("# mine", "a = 1", "b = 2  # two", "# last", "c = 4", "d = 5"),
+    replaced: false,
+  });
+});
+
+test("where both changed a line, the drawing's line counts, and that is reported", () => {
+  const base = lines("a = 1", "b = 2");
+  expect(follow(base, lines("# kept", "a = 1", "b = 9"), lines("a = 1", "b = 3"))).toEqual({
+    text: lines("# kept", "a = 1", "b = 3"),
+    replaced: true,
+  });
+});
+
+test("texts with more different lines than characters are one difference", () => {
+  const before = Array.from({ length: 60_000 }, (_, index) => `${index}`);
+  expect(hunks(before, ["x"])).toEqual([{ from: 0, to: 60_000, start: 0, end: 1 }]);
+});
+
+test("the source map moves with the lines that are typed above", () => {
+  const map = [
+    { node: "a", path: "job.py", start: 1, end: 1 },
+    { node: "b", path: "job.py", start: 2, end: 3 },
+  ];
+  const base = lines("a", "b", ")");
+  expect(mapOf(map, base, lines("#", "a", "b", ")"))).toEqual([
+    { node: "a", path: "job.py", start: 2, end: 2 },
+    { node: "b", path: "job.py", start: 3, end: 4 },
+  ]);
+  expect(mapOf(map, base, lines("a", "b", "new", ")"))[1]).toMatchObject({ start: 2, end: 4 });
+});
+
+function document(nodes: TopologyDocument["nodes"], edges: TopologyDocument["edges"] = []) {
+  return { format: "millrace.topology/1", name: "t", nodes, edges } as TopologyDocument;
+}
+
+test("only what changed in the program changes on the canvas", () => {
+  const read = { id: "f", kind: "stateless.filter", params: { predicate: "a" } };
+  const canvas = {
+    ...document([
+      { ...read, params: { predicate: "a", on_error: "drop" }, position: { x: 7, y: 8 } },
+      { id: "drawn", kind: "sink.topic" },
+    ]),
+    drawing: { groups: [{ id: "g", title: "G", nodes: ["f"] }] },
+  } as TopologyDocument;
+  const before = document([read]);
+  const after = document([{ ...read, params: { predicate: "b" } }]);
+  expect(followReading(canvas, before, after)).toEqual({
+    document: {
+      ...canvas,
+      nodes: [
+        { ...canvas.nodes[0], params: { predicate: "b", on_error: "drop" } },
+        canvas.nodes[1],
+      ],
+    },
+    unplaced: [],
+  });
+});
+
+test("a node with another name takes the place and the group of the one it replaces", () => {
+  const canvas = {
+    ...document([{ id: "old", kind: "sink.topic", position: { x: 1, y: 2 } }]),
+    drawing: { groups: [{ id: "g", title: "G", nodes: ["old"] }] },
+  } as TopologyDocument;
+  const followed = followReading(
+    canvas,
+    document([{ id: "old", kind: "sink.topic" }]),
+    document([
+      { id: "new", kind: "sink.topic" },
+      { id: "more", kind: "sink.topic" },
+    ]),
+  );
+  expect(followed.document.nodes).toEqual([
+    { id: "new", kind: "sink.topic", position: { x: 1, y: 2 } },
+    { id: "more", kind: "sink.topic" },
+  ]);
+  expect(followed.document.drawing?.groups?.[0]?.nodes).toEqual(["new"]);
+  expect(followed.unplaced).toEqual(["more"]);
+});
