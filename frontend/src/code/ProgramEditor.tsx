@@ -76,7 +76,7 @@ function pendingOf(view: EditorView) {
 export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const { base, fault, text } = useTyping();
+  const { base, fault, sound, text } = useTyping();
   const result = useDesigner((state) => state.result);
   const selection = useDesigner((state) => state.selection);
   const hovered = useDesigner((state) => state.hovered);
@@ -134,7 +134,9 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
               (each) => each.annotation(Transaction.addToHistory) !== false,
             );
             if (update.docChanged && own) {
-              if (!update.transactions.some((each) => each.isUserEvent("undo"))) outside();
+              const steps = (each: Transaction) =>
+                each.isUserEvent("undo") || each.isUserEvent("redo");
+              if (!update.transactions.some(steps)) outside();
               typeProgram(update.state.doc.toString());
             }
             if (!update.selectionSet || update.docChanged || !update.view.hasFocus) return;
@@ -166,6 +168,12 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
       annotations: [Transaction.addToHistory.of(false), isolateHistory.of("full")],
     });
   }, [text]);
+
+  // What is typed next is undone apart from what is on the canvas.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each text that reaches the canvas
+  useEffect(() => {
+    view.current?.dispatch({ annotations: isolateHistory.of("full") });
+  }, [sound]);
 
   useEffect(() => {
     const editor = view.current;

@@ -217,3 +217,14 @@ export function followReading(
     ),
   };
 }
+
+/** Whether two readings have the same nodes, edges and settings, in any order. */
+export function sameMeaning(one: TopologyDocument, other: TopologyDocument): boolean {
+  const sorted = ({ name: _name, drawing: _drawing, nodes, edges, ...rest }: TopologyDocument) =>
+    canonical({
+      ...rest,
+      nodes: nodes.map((node) => canonical(node)).sort(),
+      edges: edges.map((edge) => canonical(edge)).sort(),
+    });
+  return sorted(one) === sorted(other);
+}

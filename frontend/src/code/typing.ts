@@ -15,7 +15,7 @@ import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { canonical } from "../versions/merge";
 import { documentOf, ProgramFault } from "../versions/programs";
-import { follow, followReading } from "./following";
+import { follow, followReading, sameMeaning } from "./following";
 
 interface Fault {
   readonly message: string;
@@ -49,11 +49,14 @@ export const useTyping = create<TypingState>()(() => NOTHING);
 /** Longest text that the server reads. */
 const LONGEST = 500_000;
 const PAUSE_MS = 500;
+const AGAIN_MS = 3_000;
 
 /** The text that was shown for a document, so that undo brings it back with its comments. */
 const texts = new WeakMap<TopologyDocument, string>();
 let readings = new Map<string, Promise<TopologyDocument>>();
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** Whether the canvas changed lines that are being typed, so that `base` is not its program. */
+let diverged = false;
 
 const keyOf = (topology: number) => `millrace.program.${topology}`;
 
@@ -88,24 +91,59 @@ export function showProgram(topology: number, document: TopologyDocument, progra
   if (useTyping.getState().topology !== topology) {
     clearTimeout(timer);
     readings = new Map();
+    diverged = false;
     const stored = kept(topology) ?? { base: program, sound: program, text: program };
     useTyping.setState({ ...NOTHING, topology, ...stored });
     if (isPending(useTyping.getState())) readSoon();
   }
   const now = useTyping.getState();
   const known = texts.get(document);
-  if (isPending(now)) {
+  if (isPending(now) && known !== undefined && known === now.sound) {
+    // The canvas was changed by the text, which goes on being typed.
+    useTyping.setState({ base: program });
+  } else if (isPending(now)) {
     const text = follow(now.base, now.text, program);
     const sound = follow(now.base, now.sound, program);
     // While lines that are being typed differ from the canvas's, the text stays as it is.
-    if (text.replaced || sound.replaced) return;
+    if (text.replaced || sound.replaced) {
+      diverged = true;
+      return;
+    }
     useTyping.setState({ base: program, sound: sound.text, text: text.text });
   } else {
     const { text, replaced } =
       known === undefined ? follow(now.base, now.text, program) : { text: known, replaced: false };
     useTyping.setState({ base: program, sound: text, text, fault: null, replaced });
     texts.set(document, text);
+    diverged = false;
+    if (known === undefined && text !== program) void check(now, document, program, text);
   }
+  keep();
+}
+
+/** Shows the canvas's program instead of a merged text that does not yield the document of the canvas. */
+async function check(
+  before: TypingState,
+  document: TopologyDocument,
+  program: string,
+  text: string,
+): Promise<void> {
+  const { ws } = useEditing.getState();
+  let yields: boolean;
+  try {
+    const typed = await readingOf(ws, before.sound);
+    const from = await readingOf(ws, before.base);
+    const to = await readingOf(ws, program);
+    yields = sameMeaning(followReading(typed, from, to).document, await readingOf(ws, text));
+  } catch (failure) {
+    if (!(failure instanceof ProgramFault) || failure.unreachable) return;
+    yields = false;
+  }
+  const now = useTyping.getState();
+  if (yields || now.topology !== before.topology || now.text !== text || now.base !== program)
+    return;
+  texts.set(document, program);
+  useTyping.setState({ sound: program, text: program, replaced: true });
   keep();
 }
 
@@ -115,9 +153,9 @@ export function typeProgram(text: string): void {
   readSoon();
 }
 
-function readSoon(): void {
+function readSoon(after = PAUSE_MS): void {
   clearTimeout(timer);
-  timer = setTimeout(() => void read(), PAUSE_MS);
+  timer = setTimeout(() => void read(), after);
 }
 
 function readingOf(ws: string, text: string): Promise<TopologyDocument> {
@@ -126,7 +164,7 @@ function readingOf(ws: string, text: string): Promise<TopologyDocument> {
   readings.set(text, found);
   found.catch(() => readings.delete(text));
   const [oldest] = readings.keys();
-  if (readings.size > 6 && oldest !== undefined) readings.delete(oldest);
+  if (readings.size > 8 && oldest !== undefined) readings.delete(oldest);
   return found;
 }
 
@@ -156,6 +194,7 @@ async function read(): Promise<void> {
     const { message } = failure as Error;
     const { line, node } = failure instanceof ProgramFault ? failure : { line: null, node: null };
     useTyping.setState({ fault: { message, line, node } });
+    if (failure instanceof ProgramFault && failure.unreachable) readSoon(AGAIN_MS);
   } finally {
     useTyping.setState({ reading: false });
     if (useTyping.getState().text === text && !unchanged()) readSoon();
@@ -182,6 +221,6 @@ async function apply(
     const { document } = followReading(now, before, after);
     return canonical(document) === canonical(now) ? now : moveNodes(document, places);
   });
-  if (same) texts.set(useDesigner.getState().document, text);
+  if (same && !diverged) texts.set(useDesigner.getState().document, text);
   keep();
 }

@@ -12,12 +12,15 @@ export class ProgramFault extends Error {
   /** The line of the program, counted from 1; null if the fault has none. */
   readonly line: number | null;
   readonly node: string | null;
+  /** Whether the server did not respond, so that nothing is known of the program. */
+  readonly unreachable: boolean;
 
   constructor(failure: unknown) {
-    const { data, text } = asApiError(failure);
+    const { data, status, text } = asApiError(failure);
     super(text);
     const line = /, line (\d+)/.exec(typeof data.message === "string" ? data.message : text)?.[1];
     this.line = line === undefined ? null : Number(line);
+    this.unreachable = status === 0 || status >= 500;
     this.node = typeof data.node === "string" ? data.node : null;
   }
 }
