@@ -113,9 +113,8 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
             tabindex: "0",
           }),
           keymap.of([
-            { key: "Mod-z", run: step("undo") },
+            { key: "Mod-z", run: step("undo"), shift: step("redo") },
             { key: "Mod-y", run: step("redo") },
-            { key: "Mod-Shift-z", run: step("redo") },
             {
               // Tab indents, so that another key leaves the editor.
               key: "Escape",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TopologyDocument } from "../graph/document";
-import { follow, followReading, hunks, mapOf } from "./following";
+import { follow, followReading, hunks, mapOf, sameMeaning } from "./following";
 
 const lines = (...each: string[]) => each.join("\n");
 
@@ -86,4 +86,16 @@ test("a node with another name takes the place and the group of the one it repla
   ]);
   expect(followed.document.drawing?.groups?.[0]?.nodes).toEqual(["new"]);
   expect(followed.unplaced).toEqual(["more"]);
+});
+
+test("readings have the same meaning in any order of nodes and edges, not with another setting", () => {
+  const [a, b] = [
+    { id: "a", kind: "source.stream", params: { topics: ["t"] } },
+    { id: "b", kind: "sink.topic", params: { topic: "u" } },
+  ];
+  const edges = [{ source: "a", target: "b" }];
+  expect(sameMeaning(document([a, b], edges), document([b, a], edges))).toBe(true);
+  expect(sameMeaning(document([a, b], edges), document([a, b]))).toBe(false);
+  const other = { ...b, params: { topic: "v" } };
+  expect(sameMeaning(document([a, b], edges), document([a, other], edges))).toBe(false);
 });
