@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from pyspark.sql import SparkSession
 
 from launcher import places
@@ -135,6 +135,46 @@ def test_a_program_is_imported_and_again_as_the_next_version(
         topology = int(page.url.rsplit("/t/", 1)[1])
         saved = api.call("GET", f"/topologies/{topology}/versions")["results"][0]
     assert (saved["number"], saved["message"]) == (2, "with a filter")
+
+
+def test_a_program_and_its_canvas_follow_each_other(
+    system: System, page: Page, signed_in: BrowserContext
+) -> None:
+    """A typed line is drawn, a deleted node leaves the text, both are undone; a fault is kept."""
+    with Api.of(system.address, page) as api:
+        body = {"name": "Beside", "template": "word-count"}
+        made = api.call("POST", "/workspaces/main/topologies", body)
+    # The browser logs the refused program as an error, which `page` does not allow.
+    beside = signed_in.new_page()
+    beside.goto(f"{system.address}/w/main/t/{made['id']}")
+    designer = Designer(beside)
+    beside.get_by_role("button", name="Program", exact=True).click()
+    program = beside.get_by_test_id("program").locator(".cm-content")
+    expect(program).to_contain_text("sentences = topology", timeout=180_000)
+    place = designer.node("words").get_attribute("style")
+    line = program.locator(".cm-line", has_text="count_per_word.to(")
+    line.click()
+    beside.keyboard.press("End")
+    added = 'topology.stream("extra", key=string(), value=string()).to("copy")'
+    beside.keyboard.type(f"\n# mine\n{added}")
+    expect(designer.node("extra")).to_be_visible(timeout=180_000)
+    assert designer.node("words").get_attribute("style") == place
+    beside.keyboard.press("Control+z")
+    expect(designer.node("extra")).to_have_count(0)
+    expect(program).not_to_contain_text("mine")
+    beside.keyboard.press("Control+Shift+Z")
+    expect(designer.node("extra")).to_be_visible()
+    expect(program).to_contain_text("mine")
+
+    program.locator(".cm-line", has_text='stream("extra"').click()
+    beside.keyboard.press("End")
+    beside.keyboard.type(".boom()")
+    expect(beside.get_by_test_id("program-status")).to_contain_text("boom", timeout=180_000)
+    expect(program.locator(".cm-lintRange-error")).to_contain_text("boom")
+    expect(designer.node("extra")).to_be_visible()
+    beside.reload()
+    expect(program).to_contain_text("boom", timeout=180_000)
+    beside.close()
 
 
 def choose(page: Page, file: Path) -> None:

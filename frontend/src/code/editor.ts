@@ -124,7 +124,11 @@ export function writing(): Extension {
     syntaxHighlighting(colors),
     python(),
     lines,
-    EditorView.theme({ ".cm-content": { caretColor: "var(--m-accent-text)" } }),
+    EditorView.theme({
+      ".cm-content": { caretColor: "var(--m-accent-text)" },
+      // Long lines scroll below the numbers.
+      ".cm-gutters": { backgroundColor: "var(--m-panel)" },
+    }),
     look,
   ];
 }
