@@ -1,4 +1,4 @@
-"""Reading of Python programs that build a topology. They run in a process of the simulator."""
+"""Reading of Python programs that build a topology. They run in processes of the simulator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from accounts.choices import Role
 from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from millrace_backend.errors import Forbidden
+from millrace_model.simulations import ProgramRequest
 
 from topologies.simulating import ask, owner_of
 
@@ -14,13 +15,13 @@ LONGEST = 500_000
 
 
 def document_of(
-    name: str, program: str, person: User, workspace: Workspace
-) -> dict[str, object] | None:
-    """Return the document of a program; None if a simulator has to start before it can run.
+    name: str, program: str, person: User, workspace: Workspace, run: str | None = None
+) -> dict[str, object]:
+    """Return the document of a program.
 
-    `name`: that of its file. Raises Forbidden for people who may not run code on the server, and
-    ApiError `program_failed`, `program_topology` or `document_…`, with lines of the file, for a
-    program that has no document.
+    `name`: that of its file. `run`: the person's name for the reading, which ends the earlier one
+    of this name. Raises Forbidden for people who may not run code on the server, and ApiError
+    `program_…` or `document_…`, with lines of the file, for a program that has no document.
     """
     role = role_in(person, workspace.pk)
     if role is None or not role.allows(Role.OPERATOR):
@@ -32,6 +33,11 @@ def document_of(
             "`./millrace document`, and import the document.",
             needed=Role.OPERATOR.value,
         )
-    request = {"do": "read_program", "owner": owner_of(person), "name": name, "program": program}
-    answer = ask(request)
-    return None if answer.get("state") == "starting" else dict(answer["document"])
+    request: ProgramRequest = {
+        "do": "read_program",
+        "owner": owner_of(person),
+        "run": run,
+        "name": name,
+        "program": program,
+    }
+    return dict(ask(request)["document"])

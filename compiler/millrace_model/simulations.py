@@ -213,6 +213,8 @@ class ProgramRequest(TypedDict):
     """A request for the document of a Python program."""
 
     do: Literal["read_program"]
+    owner: str
+    run: str | None
     name: str
     program: str
 

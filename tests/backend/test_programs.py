@@ -16,14 +16,12 @@ def test_an_operator_gets_the_document_of_a_program(
     people: People, client_of: Client, simulator: RecordedSimulator
 ) -> None:
     client = client_of(people.operator)
-    answer: Any = client.post(PATH, PROGRAM, format="json")
-    assert (answer.status_code, answer.json()) == (202, {"document": None})
-    assert simulator.asked == [
-        {"do": "read_program", "owner": f"person {people.operator.pk}", **PROGRAM}
-    ]
     simulator.answer = {"document": document("a")}
-    answer = client.post(PATH, PROGRAM, format="json")
+    answer: Any = client.post(PATH, {**PROGRAM, "run": "typing"}, format="json")
     assert (answer.status_code, answer.json()["document"]) == (200, document("a"))
+    assert client.post(PATH, PROGRAM, format="json").status_code == 200
+    asked = {"do": "read_program", "owner": f"person {people.operator.pk}", **PROGRAM}
+    assert simulator.asked == [{**asked, "run": "typing"}, {**asked, "run": None}]
 
 
 def test_the_code_of_people_who_may_not_deploy_does_not_run(

@@ -355,12 +355,17 @@ class ProgramSerializer(serializers.Serializer[Any]):
     program = serializers.CharField(
         max_length=LONGEST, trim_whitespace=False, help_text="The text of the file."
     )
+    run = serializers.CharField(
+        required=False, max_length=100,
+        help_text="A name of your own for this reading. It ends your earlier one of this name, "
+        "which is answered with simulation_cancelled.",
+    )  # fmt: skip
 
 
 class ProgramDocumentSerializer(serializers.Serializer[Any]):
-    """The document of a program; null while the simulator that runs it is starting."""
+    """The document of a program."""
 
-    document = DocumentField(allow_null=True)
+    document = DocumentField()
 
 
 serializer_of(RunProgress, "SimulationProgress")

@@ -116,21 +116,19 @@ class DifferencesView(ApiView):
 class ProgramsView(ApiView):
     """Programs in Python, which are not stored."""
 
-    throttle_scope = "simulate"
+    throttle_scope = "compile"
 
     @extend_schema(
         request=ProgramSerializer,
-        responses={200: ProgramDocumentSerializer, 202: ProgramDocumentSerializer},
+        responses={200: ProgramDocumentSerializer},
         operation_id="program_read",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Return the document of a program, by running it in a separate process (operator). 202
-        while a simulator is starting: try again in a second.
-        """
+        """Return the document of a program, by running it in a process of its own (operator)."""
         found = workspace_for(self.person, workspace)
         given = valid(ProgramSerializer, request.data)
-        document = document_of(given["name"], given["program"], self.person, found)
-        return Response({"document": document}, status=202 if document is None else 200)
+        document = document_of(person=self.person, workspace=found, **given)
+        return Response({"document": document})
 
 
 def _run_of(request: Request) -> str | None:

@@ -107,6 +107,7 @@ def readable() -> list[Path]:
     return [path for path in sorted(found) if path.exists()]
 
 
+@cache
 def _java() -> list[Path]:
     """Return the folder of the command `java`, which may be a script, and that of its Java."""
     java = Path(jars.java())

@@ -41,7 +41,6 @@ from millrace_model.simulations import (
     Answered,
     Breakpoint,
     PlainResult,
-    ProgramRequest,
     Reported,
     SimulationAnswer,
     SimulationRequest,
@@ -57,7 +56,6 @@ from millrace_runtime.job.explaining import explain
 from millrace_runtime.plain.comparing import beside
 from millrace_runtime.plain.simulation import PlainSimulator, topology_of
 from millrace_runtime.processor.breakpoints import place
-from millrace_runtime.program import document_of
 from millrace_runtime.reports.trace import Edges, Trace, counts_of
 from millrace_runtime.results.cuts import Cut
 from millrace_runtime.results.differences import Difference
@@ -448,7 +446,7 @@ def shown(document: TopologyDocument, result: Result) -> SimulationResult:
 def answer(
     spark: SparkSession,
     analyzer: Analyzer,
-    request: SimulationRequest | EncodeRequest | ProgramRequest,
+    request: SimulationRequest | EncodeRequest,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     handlers: Mapping[str, Handler] | None = None,
@@ -457,8 +455,6 @@ def answer(
     try:
         if request["do"] == "encode":
             return {"answer": encode(spark, request)}
-        if request["do"] == "read_program":
-            return {"answer": {"document": document_of(request["name"], request["program"])}}
         if handlers is not None and request["do"] in handlers:
             return {"answer": handlers[request["do"]](spark, analyzer, request, progress, stop)}
         return {"answer": simulate(spark, analyzer, request, progress, stop)}

@@ -18,8 +18,10 @@ The simulator handles
   "diagnostics": …}`: the shortest input on which two documents give different results, or an error
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.simulator.encoding`), or an error
-- `{"do": "read_program", "owner", "name", "program"}` → `{"document": …}`: the document of a
-  Python program, which runs in the process (`millrace_runtime.program`), or an error
+- `{"do": "read_program", "owner", "run", "name", "program"}` → `{"document": …}`: the document of a
+  Python program, which runs in a process of its own, without a Spark session
+  (`millrace_runtime.simulator.programs`), or an error. It ends the reading of the same owner and
+  `run` that is in progress, if there is one.
 
 The store reader handles
 
@@ -68,6 +70,7 @@ from millrace_runtime.checkpoint.storage import S3_ENVIRONMENT
 from millrace_runtime.jars import PACKAGE, operator_jar
 from millrace_runtime.services import confinement
 from millrace_runtime.session import session
+from millrace_runtime.simulator import programs
 
 #: environment variables that are passed to simulations; they contain no secrets of the server
 ENVIRONMENT = (
@@ -78,6 +81,10 @@ ENVIRONMENT = (
 #: limits of processors: milliseconds per call, and megabytes per process
 PROCESSORS = {"MILLRACE_PROCESSOR_TIMEOUT_MS": "5000", "MILLRACE_PROCESSOR_MEMORY_MB": "512"}
 LIMITS = Limits(seconds=60, waiting_seconds=30, output_megabytes=32)
+#: of readings of programs, whose process ends them itself before that
+PROGRAM_LIMITS = Limits(seconds=programs.SECONDS + 10, waiting_seconds=30, output_megabytes=32)
+#: concurrent readings of programs
+MOST_PROGRAMS = 2
 #: a run that should stop is killed after this time if it is still in the same input line
 STOPPING_SECONDS = 2.0
 #: the same with plain Spark, whose micro-batches take longer and whose queries have to end
@@ -159,6 +166,23 @@ _READING = {
     ),
     "cancelled": ("simulation_cancelled", "Reading was canceled.", ""),
 }
+#: the same for programs
+_PROGRAMS = {
+    "time": (*programs.TOO_LONG, ""),
+    "output": (*programs.TOO_LARGE, ""),
+    "waiting": (
+        "simulator_busy",
+        "All processes that read programs are in use.",
+        "Try again in a few seconds.",
+    ),
+    "busy": (
+        "simulator_busy",
+        "You already have too many programs that wait to be read.",
+        "Wait until one of them is done.",
+    ),
+    "process": (*programs.ENDED, ""),
+    "cancelled": (*programs.CANCELLED, ""),
+}
 
 
 @dataclass
@@ -182,6 +206,8 @@ class Request(TypedDict, total=False):
     do: str
     owner: str
     run: str | None
+    name: str
+    program: str
     plain: str | None
     document: TopologyDocument
 
@@ -204,9 +230,11 @@ class Kind:
 
 SIMULATING = Kind(
     "millrace_runtime.counterexamples.process",
-    ("simulate", "differ", "encode", "read_program"),
+    ("simulate", "differ", "encode"),
     _MESSAGES,
 )
+#: A process that reads programs, each in a child of its own.
+PROGRAMS = Kind("millrace_runtime.simulator.programs", ("read_program",), _PROGRAMS)
 #: Processes that read stores. They access checkpoints, and run no code of documents.
 READING = Kind(
     "millrace_runtime.stores.reader",
@@ -309,21 +337,22 @@ def _runs_code(request: Request) -> bool:
 
     A plain program contains the classes of its processors.
     """
-    if request.get("do") == "read_program":
-        return True
     nodes = request["document"]["nodes"] if request.get("plain") else ()
     return any(node["kind"] in python_kinds() for node in nodes)
 
 
-def respond(simulators: Simulators, request: Request) -> Any:
-    """Return the response to a request."""
+def respond(simulators: Simulators, request: Request, readers: Simulators | None = None) -> Any:
+    """Return the response to a request. `readers`: the processes that read programs."""
     owner, run = str(request.get("owner") or ""), request.get("run")
     do = request.get("do")
     if do == "prepare":
         ready = {"state": "ready"} if simulators.pool.prepare() else _not_ready(simulators)
         return {**ready, "progress": simulators.progress(owner, run)}
     if do == "cancel":
-        return {"cancelled": simulators.cancel(owner, run)}
+        cancelled = simulators.cancel(owner, run)
+        return {"cancelled": (readers is not None and readers.cancel(owner, run)) or cancelled}
+    if readers is not None and do in readers.kind.requests:
+        return _read(readers, request, owner)
     if do not in simulators.kind.requests:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
     if not simulators.pool.prepare():
@@ -332,6 +361,18 @@ def respond(simulators: Simulators, request: Request) -> Any:
         return simulators.simulate(request, owner)
     except Exceeded as exceeded:
         return _error(*simulators.kind.messages[exceeded.limit])
+
+
+def _read(readers: Simulators, request: Request, owner: str) -> Any:
+    """Read a program. Their processes start within the time of a request."""
+    if request.get("run") is not None:
+        readers.cancel(owner, request["run"])
+    try:
+        return readers.simulate(request, owner)
+    except Exceeded as exceeded:
+        if exceeded.limit == "process" and readers.pool.last_failed:
+            return _not_ready(readers)
+        return _error(*readers.kind.messages[exceeded.limit])
 
 
 def _not_ready(simulators: Simulators) -> dict[str, object]:
@@ -347,14 +388,17 @@ def _error(code: str, message: str, hint: str) -> dict[str, object]:
 class Server(LineServer):
     """Handles requests, and ends idle processes."""
 
-    def __init__(self, path: str, simulators: Simulators) -> None:
-        self.simulators = simulators
-        super().__init__(path, lambda request: respond(simulators, request))
+    def __init__(
+        self, path: str, simulators: Simulators, readers: Simulators | None = None
+    ) -> None:
+        self.pools = [each.pool for each in (simulators, readers) if each is not None]
+        super().__init__(path, lambda request: respond(simulators, request, readers))
 
     def service_actions(self) -> None:
         """Called by the server between requests, a few times a second."""
         super().service_actions()
-        self.simulators.pool.end_idle(IDLE_SECONDS)
+        for pool in self.pools:
+            pool.end_idle(IDLE_SECONDS)
 
 
 def most_processes() -> int:
@@ -382,9 +426,14 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     kind = READING if arguments.stores_only else SIMULATING
     simulators = Simulators(arguments.most, kind=kind)
+    readers = None
+    if not arguments.stores_only:
+        readers = Simulators(MOST_PROGRAMS, PROGRAM_LIMITS, PROGRAMS)
     if kind.confined and not confinement.version():
         print(_NOT_CONFINED, file=sys.stderr, flush=True)
     try:
-        return serve(lambda: Server(arguments.socket, simulators), arguments.socket)
+        return serve(lambda: Server(arguments.socket, simulators, readers), arguments.socket)
     finally:
         simulators.close()
+        if readers is not None:
+            readers.close()

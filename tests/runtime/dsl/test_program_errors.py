@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from millrace_runtime import testing
@@ -14,7 +14,6 @@ from millrace_runtime.analyzer.compiling import compiled
 from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.kafka import topics
 from millrace_runtime.program import document_of, load_program
-from millrace_runtime.simulator.simulator import _runs_code
 
 from cli.main import main
 from tests.compiler.kit import OneTypeAnalyzer
@@ -136,7 +135,6 @@ def test_a_text_is_read_in_a_folder_of_its_own() -> None:
         document_of("shop.py", HEAD + "\n\n1 / 0")
     with pytest.raises(MillraceError, match=r"shop\.py, line 1: ModuleNotFoundError"):
         document_of("../../shop.py", "import limits")
-    assert _runs_code(cast(Any, {"do": "read_program", "program": PROCESSOR}))
 
 
 @pytest.mark.spark

@@ -136,6 +136,9 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   internal: "作业失败：{reason}",
   reads_its_own: "该拓扑读取自己写入的主题。",
   process_not_started: "无法为此启动进程。服务（模拟器或存储读取器）的日志中有原因，稍后会再试。",
+  program_ended: "程序的进程在程序结束前已结束：可能调用了 os._exit，或内存不足。",
+  program_too_large: "程序的拓扑大于 32 MB。",
+  program_too_long: "程序运行时间过长，已被终止：可能有不会结束的循环。",
   simulation_cancelled: "模拟已取消。",
   simulation_ended:
     "模拟的进程已结束，可能是因为内存不足。请减少记录，或检查是否有步骤收集了太多数据。",
