@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from millrace_runtime.simulator.simulator import READING, SIMULATING
+from millrace_runtime.simulator import simulator
 
 from launcher import places
 
@@ -179,7 +179,8 @@ def answered() -> list[Site]:
     found = [*sites(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")]
     found += sites(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
     found += sites(trees([PARTS]), "NoPart")
-    found += [(each[0], set()) for kind in (SIMULATING, READING) for each in kind.messages.values()]
+    kinds = (simulator.SIMULATING, simulator.READING, simulator.PROGRAMS)
+    found += [(each[0], set()) for kind in kinds for each in kind.messages.values()]
     return [each for each in found if not each[0].startswith("?")]
 
 
