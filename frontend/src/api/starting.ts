@@ -3,8 +3,8 @@
 import { ApiError } from "./client";
 import { prepareSimulator } from "./compileCalls";
 
-export const AGAIN_MS = 1_000;
-export const PATIENCE_MS = 180_000;
+const AGAIN_MS = 1_000;
+const PATIENCE_MS = 180_000;
 
 /** Returns the response, repeating the request while the simulator starts, for up to three minutes or until aborted. */
 export async function whenStarted<T>(

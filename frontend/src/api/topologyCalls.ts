@@ -51,17 +51,18 @@ export const listTopologies = (workspace: string, query: TopologyQuery): Promise
     }),
   );
 
-/** Runs a Python program on the server and returns its document; null while the simulator that runs it is starting. */
+/** Runs a Python program on the server and returns its document. A reading of this page ends the earlier one of its `run`. */
 export const readProgram = async (
   workspace: string,
   name: string,
   program: string,
+  run?: string,
 ): Promise<unknown> =>
   (
     await answer(
       api.POST("/api/workspaces/{workspace}/programs", {
         params: { path: { workspace } },
-        body: { name, program },
+        body: { name, program, run },
       }),
     )
   ).document;

@@ -21,7 +21,7 @@ import classes from "./code.module.css";
 import { setMarks, writing } from "./editor";
 import { hunks, mapOf } from "./following";
 import { nodeAt, spansOf } from "./spans";
-import { typeProgram, useTyping } from "./typing";
+import { prepareReading, typeProgram, useTyping } from "./typing";
 
 const NO_MAP: readonly SourceMapEntry[] = [];
 
@@ -52,20 +52,44 @@ function changesBetween(before: string, after: string) {
 /** Undo and redo of text that is not on the canvas yet; everything else is in the history of the topology. */
 function pendingOf(view: EditorView) {
   let undone = 0;
+  /** The place in the history of the topology at which text was undone. */
+  let undoneAt = "";
+  let discarded = false;
+  const place = () => {
+    const { future, past } = useDesigner.getState().history;
+    return `${past.length} ${future.length}`;
+  };
+  const redoable = () => undone > 0 && undoneAt === place();
   const pending = () => useTyping.getState().text !== useTyping.getState().sound;
   return {
+    /** Called for text that is typed. */
     forget: () => {
       undone = 0;
+      discarded = false;
     },
-    canUndo: pending,
-    canRedo: () => undone > 0,
+    /** Called when a text has reached the canvas. */
+    drawn: () => {
+      discarded = false;
+    },
+    discard: () => {
+      const { sound } = useTyping.getState();
+      const changes = changesBetween(view.state.doc.toString(), sound);
+      view.dispatch({ changes, annotations: isolateHistory.of("full"), userEvent: "delete" });
+      discarded = true;
+    },
+    canUndo: () => pending() || discarded,
+    canRedo: redoable,
     undo: () => {
-      if (!pending() || !undo(view)) return false;
-      undone += 1;
+      if (!(pending() || discarded) || !undo(view)) return false;
+      if (discarded) discarded = false;
+      else {
+        undone = redoable() ? undone + 1 : 1;
+        undoneAt = place();
+      }
       return true;
     },
     redo: () => {
-      if (undone === 0 || !redo(view)) return false;
+      if (!redoable() || !redo(view)) return false;
       undone -= 1;
       return true;
     },
@@ -75,6 +99,7 @@ function pendingOf(view: EditorView) {
 /** The program as an editor. The cursor selects its node, and the lines of the selected nodes are highlighted. */
 export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
   const host = useRef<HTMLDivElement>(null);
+  const typed = useRef<ReturnType<typeof pendingOf> | null>(null);
   const view = useRef<EditorView | null>(null);
   const { base, fault, sound, text } = useTyping();
   const result = useDesigner((state) => state.result);
@@ -138,6 +163,7 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
               if (!update.transactions.some(steps)) outside();
               typeProgram(update.state.doc.toString());
             }
+            if (update.focusChanged && update.view.hasFocus && !readOnly) prepareReading();
             if (!update.selectionSet || update.docChanged || !update.view.hasFocus) return;
             const line = update.state.doc.lineAt(update.state.selection.main.head).number;
             const node = nodeAt(latest.current, "job.py", line);
@@ -150,9 +176,11 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
     const pending = pendingOf(editor);
     outside = () => pending.forget();
     setPending(pending);
+    typed.current = pending;
     view.current = editor;
     return () => {
       setPending(null);
+      typed.current = null;
       view.current = null;
       editor.destroy();
     };
@@ -171,6 +199,7 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
   // What is typed next is undone apart from what is on the canvas.
   // biome-ignore lint/correctness/useExhaustiveDependencies: for each text that reaches the canvas
   useEffect(() => {
+    typed.current?.drawn();
     view.current?.dispatch({ annotations: isolateHistory.of("full") });
   }, [sound]);
 

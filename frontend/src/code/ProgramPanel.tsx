@@ -1,4 +1,6 @@
+import { Button } from "@mantine/core";
 import { useEffect, useMemo } from "react";
+import { pendingText } from "../designer/pending";
 import { useDesigner } from "../designer/store";
 import { Loading } from "../frame/Loading";
 import { may, useWorkspace } from "../frame/session";
@@ -39,13 +41,15 @@ export function ProgramPanel() {
   const result = useDesigner((state) => state.result);
   const shown = useTyping((state) => state.topology === topology);
   const { fault, reading, replaced } = useTyping();
+  const pending = useTyping((state) => state.text !== state.sound);
   const refusal = useRefusal();
   const code = result?.code ?? null;
   const program = code?.files.find((file) => file.path === "job.py")?.text;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: also when what was typed is drawn or discarded
   useEffect(() => {
     if (topology === null || program === undefined || result?.revision !== revision) return;
     showProgram(topology, useDesigner.getState().document, program);
-  }, [topology, program, result, revision]);
+  }, [topology, program, result, revision, pending]);
   const status = useMemo(() => {
     if (refusal !== null) return refusal;
     if (fault !== null) return fault.line === null ? fault.message : null;
@@ -76,7 +80,22 @@ export function ProgramPanel() {
         {fault === null || refusal !== null ? (
           status
         ) : (
-          <span className={classes.fault}>{fault.message}</span>
+          <>
+            <span className={classes.fault}>{fault.message}</span>
+            {pending ? (
+              <Button
+                size="compact-xs"
+                variant="default"
+                title={t({
+                  id: "code.discard_typed",
+                  message: "Shows the program of the canvas. Undo brings your text back.",
+                })}
+                onClick={() => pendingText()?.discard()}
+              >
+                {t("Discard")}
+              </Button>
+            ) : null}
+          </>
         )}
       </div>
     </div>

@@ -2,20 +2,22 @@
  * The program that is typed beside the canvas, and the canvas, which follow each other (ADR 55).
  *
  * `base` is the program of the canvas, `sound` the last text whose document is on the canvas, `text` what is shown. The
- * text may have faults or be unread; it is then kept in the session storage.
+ * text may have faults or be unread; the browser keeps it then.
  */
 
 import { create } from "zustand";
-import { loadElk } from "../designer/placing";
+import { placed } from "../designer/placing";
 import { useDesigner } from "../designer/store";
+import type { Catalog } from "../graph/catalog";
 import { moveNodes } from "../graph/changes";
-import type { TopologyDocument } from "../graph/document";
-import { layout } from "../graph/layout";
+import { type Position, positionOf, type TopologyDocument } from "../graph/document";
+import { placesOf } from "../graph/geometry";
 import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { canonical } from "../versions/merge";
 import { documentOf, ProgramFault } from "../versions/programs";
 import { follow, followReading, sameMeaning } from "./following";
+import { keepTyped, readTyped } from "./kept";
 
 interface Fault {
   readonly message: string;
@@ -48,8 +50,11 @@ export const useTyping = create<TypingState>()(() => NOTHING);
 
 /** Longest text that the server reads. */
 const LONGEST = 500_000;
-const PAUSE_MS = 500;
-const AGAIN_MS = 3_000;
+/** Between the last key and the reading. */
+const PAUSE_MS = 250;
+const AGAIN_MS = 1_500;
+/** This page's readings of what is typed: the newest one ends the one before. */
+const RUN = `program ${crypto.randomUUID?.() ?? Math.random()}`;
 
 /** The text that was shown for a document, so that undo brings it back with its comments. */
 const texts = new WeakMap<TopologyDocument, string>();
@@ -58,28 +63,10 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Whether the canvas changed lines that are being typed, so that `base` is not its program. */
 let diverged = false;
 
-const keyOf = (topology: number) => `millrace.program.${topology}`;
-
 function keep(): void {
   const { base, sound, text, topology } = useTyping.getState();
   if (topology === null) return;
-  try {
-    if (text === base) sessionStorage.removeItem(keyOf(topology));
-    else sessionStorage.setItem(keyOf(topology), JSON.stringify({ base, sound, text }));
-  } catch {
-    // Without storage, the text lasts until the page is closed.
-  }
-}
-
-function kept(topology: number): Pick<TypingState, "base" | "sound" | "text"> | null {
-  try {
-    const found = JSON.parse(sessionStorage.getItem(keyOf(topology)) ?? "null");
-    return [found?.base, found?.sound, found?.text].every((each) => typeof each === "string")
-      ? found
-      : null;
-  } catch {
-    return null;
-  }
+  keepTyped(useEditing.getState().user, topology, text === base ? null : { base, sound, text });
 }
 
 function isPending({ sound, text }: TypingState): boolean {
@@ -92,8 +79,9 @@ export function showProgram(topology: number, document: TopologyDocument, progra
     clearTimeout(timer);
     readings = new Map();
     diverged = false;
-    const stored = kept(topology) ?? { base: program, sound: program, text: program };
-    useTyping.setState({ ...NOTHING, topology, ...stored });
+    const typed = readTyped(useEditing.getState().user, topology);
+    const shown = typed ?? { base: program, sound: program, text: program };
+    useTyping.setState({ ...NOTHING, topology, ...shown });
     if (isPending(useTyping.getState())) readSoon();
   }
   const now = useTyping.getState();
@@ -136,7 +124,7 @@ async function check(
     const to = await readingOf(ws, program);
     yields = sameMeaning(followReading(typed, from, to).document, await readingOf(ws, text));
   } catch (failure) {
-    if (!(failure instanceof ProgramFault) || failure.unreachable) return;
+    if (!(failure instanceof ProgramFault) || failure.unread) return;
     yields = false;
   }
   const now = useTyping.getState();
@@ -158,14 +146,29 @@ function readSoon(after = PAUSE_MS): void {
   timer = setTimeout(() => void read(), after);
 }
 
-function readingOf(ws: string, text: string): Promise<TopologyDocument> {
-  const found = readings.get(text) ?? documentOf(ws, "job.py", text);
+/** Reads the text that is being edited, which starts what reads programs before it is needed. */
+export function prepareReading(): void {
+  const { sound } = useTyping.getState();
+  readingOf(useEditing.getState().ws, sound).catch(() => undefined);
+}
+
+function readingOf(ws: string, text: string, run?: string): Promise<TopologyDocument> {
+  const found = readings.get(text) ?? documentOf(ws, "job.py", text, run);
   readings.delete(text);
   readings.set(text, found);
   found.catch(() => readings.delete(text));
   const [oldest] = readings.keys();
   if (readings.size > 8 && oldest !== undefined) readings.delete(oldest);
   return found;
+}
+
+/** The document of the canvas as a program: of its text or, if an older page has left one that fails, of its program. */
+function soundReading(ws: string, sound: string): Promise<TopologyDocument> {
+  return readingOf(ws, sound).catch((failure: unknown) => {
+    const { base } = useTyping.getState();
+    if (base === sound || (failure instanceof ProgramFault && failure.unread)) throw failure;
+    return readingOf(ws, base);
+  });
 }
 
 async function read(): Promise<void> {
@@ -176,7 +179,7 @@ async function read(): Promise<void> {
     return now.topology === topology && now.text === text && now.sound === sound;
   };
   if (text === sound) {
-    useTyping.setState({ fault: null });
+    useTyping.setState({ fault: null, reading: false });
     return;
   }
   if (text.length > LONGEST) {
@@ -186,19 +189,34 @@ async function read(): Promise<void> {
   }
   useTyping.setState({ reading: true });
   try {
-    const before = await readingOf(ws, sound);
-    const after = await readingOf(ws, text);
+    const before = await soundReading(ws, sound);
+    const after = await readingOf(ws, text, RUN);
     if (unchanged()) await apply(before, after, unchanged);
   } catch (failure) {
     if (!unchanged()) return;
     const { message } = failure as Error;
     const { line, node } = failure instanceof ProgramFault ? failure : { line: null, node: null };
     useTyping.setState({ fault: { message, line, node } });
-    if (failure instanceof ProgramFault && failure.unreachable) readSoon(AGAIN_MS);
+    if (failure instanceof ProgramFault && failure.unread) readSoon(AGAIN_MS);
   } finally {
-    useTyping.setState({ reading: false });
+    if (useTyping.getState().text === text) useTyping.setState({ reading: false });
     if (useTyping.getState().text === text && !unchanged()) readSoon();
   }
+}
+
+const NOWHERE: ReadonlyMap<string, Position> = new Map();
+
+/** Places for the nodes that a reading adds. Those of a drawing without any others are arranged. */
+async function placesIn(
+  drawn: TopologyDocument,
+  before: TopologyDocument,
+  after: TopologyDocument,
+  catalog: Catalog,
+): Promise<ReadonlyMap<string, Position>> {
+  const { document, unplaced } = followReading(drawn, before, after);
+  if (unplaced.length < document.nodes.length) return placesOf(document, catalog, unplaced);
+  const { nodes } = await placed(document, catalog);
+  return new Map(nodes.map((node) => [node.id, positionOf(node)]));
 }
 
 /** Changes the canvas as the text changed, in one step of undo. */
@@ -208,18 +226,14 @@ async function apply(
   unchanged: () => boolean,
 ): Promise<void> {
   const { catalog, change, document: drawn } = useDesigner.getState();
-  const first = followReading(drawn, before, after);
-  const places =
-    catalog === null || first.unplaced.length === 0
-      ? new Map<string, { x: number; y: number }>()
-      : await layout(await loadElk(), first.document, catalog, new Set(first.unplaced));
+  const places = catalog === null ? NOWHERE : await placesIn(drawn, before, after, catalog);
   if (!unchanged()) return;
   const { text } = useTyping.getState();
   const same = useDesigner.getState().document === drawn;
   useTyping.setState({ sound: text, fault: null });
   change(t("Edit the program"), (now) => {
     const { document } = followReading(now, before, after);
-    return canonical(document) === canonical(now) ? now : moveNodes(document, places);
+    return canonical(document) === canonical(now) ? now : moveNodes(document, new Map(places));
   });
   if (same && !diverged) texts.set(useDesigner.getState().document, text);
   keep();

@@ -6,6 +6,8 @@ interface Pending {
   redo(): boolean;
   canUndo(): boolean;
   canRedo(): boolean;
+  /** Shows the program of the canvas instead; undo brings the text back. */
+  discard(): void;
 }
 
 let pending: Pending | null = null;

@@ -12,6 +12,8 @@ interface ViewState {
   /** Whether the program is beside the canvas, and its width. */
   readonly programOpen: boolean;
   readonly programWidth: number;
+  /** The panel that has made room for the program. */
+  readonly yielded: "leftOpen" | "rightOpen" | null;
   /** The id of the open tab in the bottom panel. */
   readonly bottomTab: string;
   readonly bottomOpen: boolean;
@@ -31,12 +33,31 @@ const KEY = "millrace.view";
 /** Up to this width the side panels cover the canvas, one at a time; keep in sync with `designer.css`. */
 const NARROW = "(max-width: 1100px)";
 
-function narrow(): boolean {
-  return typeof window !== "undefined" && window.matchMedia?.(NARROW).matches === true;
+/** Up to this width, two panels are beside the canvas, not three. */
+const MEDIUM = "(max-width: 1500px)";
+
+function matches(query: string): boolean {
+  return typeof window !== "undefined" && window.matchMedia?.(query).matches === true;
+}
+
+const narrow = () => matches(NARROW);
+
+type Panels = Pick<ViewState, "leftOpen" | "rightOpen" | "programOpen" | "yielded">;
+
+/** The panels for which there is room: one makes room for the program, and is back when that is closed. */
+function fitting(panels: Panels, opened?: Partial<Panels>): Partial<Panels> {
+  if (narrow()) return {};
+  const { leftOpen, programOpen, rightOpen, yielded } = panels;
+  if (yielded !== null && (!programOpen || !matches(MEDIUM))) {
+    return { [yielded]: true, yielded: null };
+  }
+  if (!matches(MEDIUM) || !leftOpen || !programOpen || !rightOpen) return {};
+  const part = opened?.leftOpen === true ? "rightOpen" : "leftOpen";
+  return { [part]: false, yielded: part };
 }
 
 const CLOSED = { leftOpen: false, rightOpen: false, programOpen: false };
-const OPEN = { leftOpen: true, rightOpen: true, programOpen: false };
+const OPEN = { leftOpen: true, rightOpen: true, programOpen: false, yielded: null };
 
 function load(): Partial<ViewState> {
   try {
@@ -46,13 +67,16 @@ function load(): Partial<ViewState> {
   }
 }
 
+function loadPanels(): Panels {
+  const panels = { ...OPEN, ...load() };
+  return { ...panels, ...fitting(panels) };
+}
+
 export const useView = create<ViewState>()((set) => ({
   leftTab: "palette",
-  leftOpen: true,
-  rightOpen: true,
+  ...OPEN,
   rightWidth: typeof window !== "undefined" && window.innerWidth <= 1380 ? 296 : 340,
-  programOpen: false,
-  programWidth: 440,
+  programWidth: typeof window !== "undefined" && window.innerWidth <= 1380 ? 400 : 480,
   bottomTab: "problems",
   bottomOpen: false,
   bottomHeight: 260,
@@ -60,13 +84,12 @@ export const useView = create<ViewState>()((set) => ({
   edgeTypes: false,
   minimap: true,
   ...load(),
-  ...(narrow() ? CLOSED : {}),
+  ...(narrow() ? CLOSED : loadPanels()),
   set: (view) =>
-    set({
-      ...(narrow() && view.leftOpen === true ? { ...CLOSED } : {}),
-      ...(narrow() && view.rightOpen === true ? { ...CLOSED } : {}),
-      ...(narrow() && view.programOpen === true ? { ...CLOSED } : {}),
-      ...view,
+    set((state) => {
+      const opens = view.leftOpen || view.rightOpen || view.programOpen;
+      const after = { ...state, ...(narrow() && opens ? CLOSED : {}), ...view };
+      return { ...after, ...fitting(after, view) };
     }),
   openBottom: (bottomTab) => set({ bottomTab, bottomOpen: true }),
 }));
@@ -74,8 +97,8 @@ export const useView = create<ViewState>()((set) => ({
 useView.subscribe((state) => {
   try {
     // A panel that is closed because the screen is narrow should be open again on a wide one.
-    const { leftOpen, rightOpen, programOpen } = { ...OPEN, ...load() };
-    const kept = narrow() ? { ...state, leftOpen, rightOpen, programOpen } : state;
+    const { leftOpen, programOpen, rightOpen, yielded } = { ...OPEN, ...load() };
+    const kept = narrow() ? { ...state, leftOpen, programOpen, rightOpen, yielded } : state;
     localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
     // Without storage, the layout lasts until the page is closed.
@@ -85,6 +108,9 @@ useView.subscribe((state) => {
 if (typeof window !== "undefined") {
   // A tablet that is turned upright shows its canvas first.
   window.matchMedia?.(NARROW).addEventListener?.("change", () => {
-    useView.setState(narrow() ? CLOSED : { ...OPEN, ...load() });
+    useView.setState(narrow() ? CLOSED : loadPanels());
+  });
+  window.matchMedia?.(MEDIUM).addEventListener?.("change", () => {
+    useView.setState((state) => fitting(state));
   });
 }

@@ -117,3 +117,53 @@ export function placeBeside(
   const preferred = { x: box.x + box.width + GRID * 8, y: box.y };
   return freePlace(document, catalog, preferred, { width: NODE_WIDTH, height: NODE_HEIGHT });
 }
+
+/**
+ * Places for nodes that have none: to the right of a node that feeds them, else to the left of one that they feed, else
+ * below the drawing. None covers another node.
+ */
+export function placesOf(
+  document: TopologyDocument,
+  catalog: Catalog,
+  fresh: readonly string[],
+): Map<string, Position> {
+  const places = new Map<string, Position>();
+  const left = new Set(fresh);
+  const boxes = new Map<string, Box>();
+  const [before, after] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  for (const node of document.nodes)
+    if (!left.has(node.id)) boxes.set(node.id, boxOf(catalog, node));
+  for (const { source, target } of document.edges) {
+    before.set(target, [...(before.get(target) ?? []), source]);
+    after.set(source, [...(after.get(source) ?? []), target]);
+  }
+  const kinds = new Map(document.nodes.map((node) => [node.id, node]));
+  const placed = (ids: readonly string[] = []) => ids.find((id) => boxes.has(id));
+  const waits = (id: string) => (before.get(id) ?? []).some((each) => left.has(each));
+  while (left.size > 0) {
+    const ids = [...left];
+    const id =
+      ids.find((each) => placed(before.get(each)) !== undefined) ??
+      ids.find((each) => !waits(each)) ??
+      (ids[0] as string);
+    left.delete(id);
+    const node = kinds.get(id);
+    if (node === undefined) continue;
+    const size = sizeOf(catalog, node);
+    const from = boxes.get(placed(before.get(id)) ?? "");
+    const to = boxes.get(placed(after.get(id)) ?? "");
+    const all = boundsOf([...boxes.values()]);
+    const preferred =
+      from !== undefined
+        ? { x: from.x + from.width + GRID * 8, y: from.y }
+        : to !== undefined && isStoreKind(node.kind)
+          ? { x: to.x + (to.width - size.width) / 2, y: to.y + to.height + STORE_DROP }
+          : to !== undefined
+            ? { x: to.x - size.width - GRID * 8, y: to.y }
+            : { x: all?.x ?? 0, y: all === null ? 0 : all.y + all.height + GRID * 6 };
+    const place = freeBelow([...boxes.values()], preferred, size);
+    boxes.set(id, { ...place, ...size });
+    places.set(id, place);
+  }
+  return places;
+}

@@ -19,6 +19,8 @@ export interface Conflict {
 }
 
 interface Editing {
+  /** The signed-in person. */
+  readonly user: number;
   readonly ws: string;
   readonly topology: number | null;
   readonly name: string;
@@ -38,6 +40,7 @@ interface Editing {
 }
 
 const CLOSED: Editing = {
+  user: 0,
   ws: "",
   topology: null,
   name: "",

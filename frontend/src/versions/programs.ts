@@ -1,10 +1,11 @@
 /** Python programs, which the server runs to read their documents. */
 
 import { asApiError } from "../api/client";
-import { AGAIN_MS, PATIENCE_MS } from "../api/starting";
 import { readProgram } from "../api/topologyCalls";
 import { readDocument, type TopologyDocument } from "../graph/document";
-import { t } from "../ui/i18n";
+
+/** Statuses without a result: no response, a newer reading, too many requests. */
+const UNREAD: ReadonlySet<number> = new Set([0, 409, 429]);
 
 /** Why a program has no document. */
 export class ProgramFault extends Error {
@@ -12,48 +13,35 @@ export class ProgramFault extends Error {
   /** The line of the program, counted from 1; null if the fault has none. */
   readonly line: number | null;
   readonly node: string | null;
-  /** Whether the server did not respond, so that nothing is known of the program. */
-  readonly unreachable: boolean;
+  /** Whether the server has not read it, so that nothing is known of the program. */
+  readonly unread: boolean;
 
   constructor(failure: unknown) {
     const { data, status, text } = asApiError(failure);
     super(text);
     const line = /, line (\d+)/.exec(typeof data.message === "string" ? data.message : text)?.[1];
     this.line = line === undefined ? null : Number(line);
-    this.unreachable = status === 0 || status >= 500;
+    this.unread = UNREAD.has(status) || status >= 500;
     this.node = typeof data.node === "string" ? data.node : null;
   }
 }
 
 /**
- * The document of a program. Waits for the simulator to start.
+ * The document of a program. `run`: a name of this page's for the reading, which ends the earlier one of this name.
  *
- * @throws ProgramFault if the program has none; Error if the simulator did not start.
+ * @throws ProgramFault if the program has none, or if the server does not respond.
  */
 export async function documentOf(
   ws: string,
   name: string,
   program: string,
+  run?: string,
 ): Promise<TopologyDocument> {
-  const began = performance.now();
-  for (;;) {
-    let found: unknown;
-    try {
-      found = await readProgram(ws, name, program);
-    } catch (failure) {
-      throw new ProgramFault(failure);
-    }
-    const document = readDocument(found);
+  try {
+    const document = readDocument(await readProgram(ws, name, program, run));
     if (document !== null) return document;
-    if (performance.now() - began > PATIENCE_MS) {
-      throw new Error(
-        t({
-          id: "common.simulator_did_not_start",
-          message:
-            "The simulator did not start. See the log of the service simulator for the cause.",
-        }),
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  } catch (failure) {
+    throw new ProgramFault(failure);
   }
+  throw new ProgramFault(null);
 }
