@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -35,14 +35,22 @@ def checked(function: Callable[P, R], name: str | None = None) -> Callable[P, R]
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
-        if keywords:
-            known = _known(function)
-            unknown = [each for each in keywords if each not in known]
-            if unknown:
-                raise TypeError(_message(shown, unknown[0], known))
+        refuse_unknown(function, keywords, shown)
         return function(*args, **keywords)
 
     return call
+
+
+def refuse_unknown(
+    function: Callable[..., Any], keywords: Mapping[str, object], shown: str
+) -> None:
+    """Raise TypeError if one of the keyword arguments is none of the function's."""
+    if not keywords:
+        return
+    known = _known(function)
+    unknown = next((each for each in keywords if each not in known), None)
+    if unknown is not None:
+        raise TypeError(_message(shown, unknown, known))
 
 
 @functools.cache

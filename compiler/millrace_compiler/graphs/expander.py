@@ -60,7 +60,7 @@ class _Frame:
 class Expander:
     """Expands the fragments of one document.
 
-    ``report`` gets what is wrong in it.
+    ``report`` gets what is wrong in it. ``kept``: fragments whose nodes in the document stay.
     """
 
     def __init__(
@@ -68,8 +68,10 @@ class Expander:
         document: TopologyDocument,
         definitions: Mapping[str, FragmentDefinition],
         report: Diagnostics,
+        kept: Collection[str] = (),
     ) -> None:
         self.document, self.definitions, self.report = document, definitions, report
+        self.kept = kept
         self.found = Expansion(document)
         self.nodes: list[Any] = []
         self.links: list[tuple[_End, str, _End, str, int | None]] = []
@@ -132,7 +134,9 @@ class Expander:
             node = cast(DocumentNode, row)
             if frame is not None and node.get("kind") in PORTS:
                 continue
-            if _is_fragment(node) and isinstance(node.get("id"), str):
+            if frame is None and self.kept and _reference(node) in self.kept:
+                self.nodes.append(node)
+            elif _is_fragment(node) and isinstance(node.get("id"), str):
                 if node["id"] in inner:
                     self.report.add("node_id_twice", self._top(node, frame), "id", found=node["id"])
                     continue
@@ -152,7 +156,9 @@ class Expander:
             raise _TooLargeError
         id_ = self._id(node["id"], frame)
         self.nodes.append({**node, "id": id_})
-        self.found.origins[id_] = Origin(frame.top, node["id"], frame.filled, node)
+        self.found.origins[id_] = Origin(
+            frame.top, frame.within[-1], node["id"], frame.filled, node
+        )
 
     def _id(self, id_: str, frame: _Frame | None) -> str:
         """The id of an inner node in the expanded document."""
@@ -437,6 +443,11 @@ def _missing(node: str, port: str, inner: str) -> Diagnostic:
 
 def _is_fragment(node: object) -> bool:
     return isinstance(node, dict) and node.get("kind") == FRAGMENT
+
+
+def _reference(node: DocumentNode) -> object:
+    """The fragment of a fragment node, if it has one."""
+    return (node.get("params") or {}).get("fragment") if _is_fragment(node) else None
 
 
 def _is_reference(text: str) -> bool:

@@ -20,11 +20,13 @@ from millrace_compiler.graphs.topology_parameters import Resolution
 class Origin:
     """Where a node of the expanded document is from.
 
-    ``node``: the fragment node in the document. ``local``: the id in its definition. ``filled``:
-    the arguments that were filled in. ``raw``: the node as its definition has it.
+    ``node``: the fragment node in the document. ``definition``: its definition, by name and
+    version, and ``local``: its id there. ``filled``: the arguments that were filled in. ``raw``:
+    the node as its definition has it.
     """
 
     node: str
+    definition: str
     local: str
     filled: Resolution
     raw: Mapping[str, object]

@@ -113,11 +113,16 @@ class Nodes:
         return id_
 
     def add_port(
-        self, kind: str, name: str, params: Mapping[str, object], end: End | None = None
+        self,
+        kind: str,
+        name: str,
+        params: Mapping[str, object],
+        about: About,
+        end: End | None = None,
     ) -> None:
         """Add a port of a fragment; `end`: the output port of the node before it."""
         id_ = self._ids.take(name)
-        self.nodes.append(_node(id_, kind, params, About()))
+        self.nodes.append(_node(id_, kind, params, about))
         if end is not None:
             self._edge(end, id_, "in")
 
