@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         Response,
     )
     from millrace_runtime.processor.stores import (
+        AggregationWithHeaders,
         KeyValueStore,
         ReadOnlyKeyValueStore,
         ReadOnlySessionStore,
@@ -173,6 +174,7 @@ _HOMES = {
     "session.session": ("spark_session",),
     "processor.handling": ("DeadLetter", "FailedRecord", "RecordError", "Response"),
     "processor.stores": (
+        "AggregationWithHeaders",
         "KeyValueStore",
         "ReadOnlyKeyValueStore",
         "ReadOnlySessionStore",
@@ -199,6 +201,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "STREAM_TIME",
     "WALL_CLOCK_TIME",
+    "AggregationWithHeaders",
     "CogroupedStream",
     "DeadLetter",
     "FailedRecord",

@@ -14,7 +14,8 @@ GIVEN = (
     "DeadLetter", "FailedRecord", "RecordError", "Response",
     "KeyValueStore", "WindowStore", "SessionStore", "VersionedStore",
     "ReadOnlyKeyValueStore", "ReadOnlyWindowStore", "ReadOnlySessionStore",
-    "ReadOnlyVersionedStore", "ValueTimestampHeaders", "Window", "Windowed",
+    "ReadOnlyVersionedStore", "AggregationWithHeaders", "ValueTimestampHeaders", "Window",
+    "Windowed",
 )  # fmt: skip
 # Modules of the standard library whose import has no visible effect.
 _HARMLESS = (
