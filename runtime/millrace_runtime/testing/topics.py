@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.keywords import Checked
 from millrace_runtime.testing.times import Duration, Time, length, milliseconds
 from millrace_runtime.testing.values import Serde
 
@@ -53,7 +54,15 @@ Send = Callable[
 ]
 
 
-class TestInputTopic:
+class _Named(TypedDict, total=False):
+    """Arguments of a record that can have names."""
+
+    key: Any
+    value: Any
+    timestamp: Time | None
+
+
+class TestInputTopic(Checked):
     """A topic to which a test pipes records; each is processed completely before a call returns.
 
     A record without a timestamp gets the topic's time, which starts at `start_timestamp` and then
@@ -109,19 +118,20 @@ class TestInputTopic:
     def pipe_input(self, key: Any, value: Any, /, *, timestamp: Time | None = None) -> None: ...
     @overload
     def pipe_input(self, *, key: Any, value: Any, timestamp: Time | None = None) -> None: ...
-    def pipe_input(self, *given: Any, **named: Any) -> None:
+    def pipe_input(self, *given: Any, **named: Unpack[_Named]) -> None:
         """Process a value without a key, a key and a value, or a TestRecord."""
-        if len(given) == 1 and "value" not in named and "key" not in named:
+        names: dict[str, Any] = {**named}
+        if len(given) == 1 and "value" not in names and "key" not in names:
             if isinstance(given[0], TestRecord):
                 record = given[0]
-                at = named.pop("timestamp", None)
+                at = names.pop("timestamp", None)
                 at = record.timestamp if at is None else at
                 partition = record.partition or 0
-                self.pipe(record.key, record.value, at, record.headers, partition, **named)
+                self.pipe(record.key, record.value, at, record.headers, partition, **names)
             else:
-                self.pipe(None, given[0], **named)
+                self.pipe(None, given[0], **names)
         else:
-            self.pipe(*given, **named)
+            self.pipe(*given, **names)
 
     def pipe_value_list(
         self, values: Iterable[Any], start: Time | None = None, advance: Duration | None = None
@@ -154,7 +164,7 @@ class TestInputTopic:
             self.pipe_input(record)
 
 
-class TestOutputTopic:
+class TestOutputTopic(Checked):
     """The records of a topic that sinks wrote, each of which is read once.
 
     `waiting` returns the records that were not read yet; several objects for one topic share them.
