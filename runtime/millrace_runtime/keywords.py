@@ -48,18 +48,23 @@ def refuse_unknown(
     if not keywords:
         return
     known = _known(function)
-    unknown = next((each for each in keywords if each not in known), None)
-    if unknown is not None:
+    unknown = next((each for each in keywords if known is not None and each not in known), None)
+    if unknown is not None and known is not None:
         raise TypeError(_message(shown, unknown, known))
 
 
 @functools.cache
-def _known(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of a function's arguments, with those of a `**name: Unpack[TypedDict]`."""
+def _known(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Return the names of a function's arguments, with those of a `**name: Unpack[TypedDict]`.
+
+    None: it passes any on to another function, which refuses them.
+    """
     names: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             typed = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            if typed == "Any":
+                return None
             names += inspect.unwrap(function).__globals__[typed].__annotations__
         elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
             names.append(parameter.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, overload
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.keywords import Checked
@@ -52,14 +52,6 @@ def header_pairs(headers: Headers | None) -> list[tuple[str, bytes | None]]:
 Send = Callable[
     [bytes | None, bytes | None, int, list[tuple[str, bytes | None]], int, TestRecord], None
 ]
-
-
-class _Named(TypedDict, total=False):
-    """Arguments of a record that can have names."""
-
-    key: Any
-    value: Any
-    timestamp: Time | None
 
 
 class TestInputTopic(Checked):
@@ -118,20 +110,19 @@ class TestInputTopic(Checked):
     def pipe_input(self, key: Any, value: Any, /, *, timestamp: Time | None = None) -> None: ...
     @overload
     def pipe_input(self, *, key: Any, value: Any, timestamp: Time | None = None) -> None: ...
-    def pipe_input(self, *given: Any, **named: Unpack[_Named]) -> None:
+    def pipe_input(self, *given: Any, **named: Any) -> None:
         """Process a value without a key, a key and a value, or a TestRecord."""
-        names: dict[str, Any] = {**named}
-        if len(given) == 1 and "value" not in names and "key" not in names:
+        if len(given) == 1 and "value" not in named and "key" not in named:
             if isinstance(given[0], TestRecord):
                 record = given[0]
-                at = names.pop("timestamp", None)
+                at = named.pop("timestamp", None)
                 at = record.timestamp if at is None else at
                 partition = record.partition or 0
-                self.pipe(record.key, record.value, at, record.headers, partition, **names)
+                self.pipe(record.key, record.value, at, record.headers, partition, **named)
             else:
-                self.pipe(None, given[0], **names)
+                self.pipe(None, given[0], **named)
         else:
-            self.pipe(*given, **names)
+            self.pipe(*given, **named)
 
     def pipe_value_list(
         self, values: Iterable[Any], start: Time | None = None, advance: Duration | None = None
