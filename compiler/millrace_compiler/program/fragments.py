@@ -22,7 +22,7 @@ from millrace_compiler.documents.document import FORMAT, read_document
 from millrace_compiler.graphs.expansion import Expansion
 from millrace_compiler.graphs.fragments import expand, expanded_but
 from millrace_compiler.graphs.graph import STORE_PORT, Graph
-from millrace_compiler.program.placeholders import Placeholders
+from millrace_compiler.program.placeholders import Placeholders, params_of
 from millrace_compiler.program.used import InputPort, OutputPort, Ports, Use, kinds_of, ports_of
 
 
@@ -72,7 +72,7 @@ def read_fragments(
     """
     definitions = document.get("fragments") or {}
     uses = {
-        each["id"]: str((each.get("params") or {}).get("fragment"))
+        each["id"]: str(params_of(each).get("fragment"))
         for each in document["nodes"]
         if each["kind"] == FRAGMENT
     }
@@ -166,6 +166,9 @@ class _Reader:
     def _made(self, reference: str) -> Definition | None:
         raw = self.definitions[reference]
         name, _, version = reference.rpartition("@")
+        ids = {each["id"] for each in raw["nodes"] if isinstance(each.get("id"), str)}
+        if len(ids) < len(raw["nodes"]):  # a port without an id, or with that of another
+            return None
         ports = ports_of(raw)
         if str(int(version)) != version or not name.strip() or not ports.inputs:
             return None
@@ -176,7 +179,7 @@ class _Reader:
             if node["kind"].startswith("source."):
                 return None
             if node["kind"] == FRAGMENT:
-                inner = str((node.get("params") or {}).get("fragment"))
+                inner = str(params_of(node).get("fragment"))
                 used = self.read(inner)
                 if used is None:
                     return None
@@ -206,7 +209,7 @@ def _keeps_parameters(raw: FragmentDefinition, graph: Graph, placeholders: Place
             return False
         params = {
             name: value
-            for name, value in (node.get("params") or {}).items()
+            for name, value in params_of(node).items()
             if name not in operator.parameters or operator.parameters[name].widget != "code"
         }
         words = [(each.args, each.keywords) for each in operator.words()]

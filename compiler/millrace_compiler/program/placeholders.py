@@ -14,12 +14,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from millrace_model.documents import DocumentNode, FragmentDefinition
+from millrace_model.documents import DocumentNode, FragmentDefinition, Params
 
 from millrace_compiler.declarations.operator import Store, registry
 from millrace_compiler.documents.durations import NoDuration, parse_duration, show_duration
 
 _PLACE = re.compile(r"\$\{([^{}]*)\}")
+
+
+def params_of(node: DocumentNode) -> Params:
+    """Return the parameters of a node in a definition; a port may have anything there."""
+    given: object = node.get("params")
+    return dict(given) if isinstance(given, dict) else {}
 
 
 @dataclass
@@ -74,7 +80,7 @@ class Placeholders:
 
     def _marked(self, node: DocumentNode) -> DocumentNode:
         operator = registry().get(node["kind"])
-        params = dict(node.get("params") or {})
+        params = params_of(node)
         for name, value in params.items():
             parameter = None if operator is None else operator.parameters.get(name)
             if parameter is None or parameter.widget == "code" or parameter.expression():

@@ -76,7 +76,10 @@ class Use(_Part):
             streams = [Input(name, index) for index in range(self.incoming[name])]
             args.append(streams[0] if len(streams) == 1 else streams)
         given = ((name, self.node.params.get(name)) for name in ("arguments", "identities"))
-        return [Call("", tuple(args), tuple((name, value) for name, value in given if value))]
+        keywords = tuple(
+            (name, value) for name, value in given if value and isinstance(value, dict)
+        )
+        return [Call("", tuple(args), keywords)]
 
 
 class InputPort(_Part):

@@ -41,7 +41,12 @@ def program(raw: Any) -> str:
 
 def read_back(raw: Any, folder: Path) -> Any:
     """Return the document that is recovered from a document's program."""
-    for path, text in compiled(raw).code.items():
+    return loaded(compiled(raw), folder)
+
+
+def loaded(made: Any, folder: Path) -> Any:
+    """Return the document of a compiled program."""
+    for path, text in made.code.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="")
@@ -116,9 +121,9 @@ def content(raw: Any) -> Any:
     return nodes(raw["nodes"]), edges(raw["edges"]), definitions
 
 
-def tasks(raw: Any) -> Any:
-    """The steps of a topology by id, and the children of each, whose order matters."""
-    graph = compiled(raw).require_task_graph()
+def tasks(made: Any) -> Any:
+    """The steps of a compiled topology by id, and the children of each, whose order matters."""
+    graph = made.require_task_graph()
     steps = {each["id"]: {**each, "sub": 0} for each in graph["nodes"]}
     return steps, {**graph, "nodes": 0}
 
@@ -132,14 +137,15 @@ def test_recorded_topologies_and_programs_with_a_fragment_are_each_other(tmp_pat
             continue
         raw = parametrised(selected(raw, inner))
         raw["fragments"]["part@1"]["description"] = "Its *middle*"
-        text = program(raw)
-        if "@fragment" not in text:
+        made = compiled(raw)
+        if "@fragment" not in made.code["job.py"]:
             assert (raw.get("settings") or {}).get("optimization"), path.stem
             continue
-        back = read_back(raw, tmp_path / path.stem)
+        back = loaded(made, tmp_path / path.stem)
+        again = compiled(back)
         assert content(back) == content(raw), path.stem
-        assert tasks(back) == tasks(raw), path.stem
-        assert program(back) == text, path.stem
+        assert tasks(again) == tasks(made), path.stem
+        assert again.code == made.code, path.stem
         places += json.dumps(raw).count("${")
         tried += 1
     assert tried > 100
@@ -201,7 +207,7 @@ def nested() -> Any:
 def test_fragments_in_fragments_with_names_that_python_uses(tmp_path: Path) -> None:
     raw, back = nested(), read_back(nested(), tmp_path)
     assert content(back) == content(raw)
-    assert tasks(back) == tasks(raw)
+    assert tasks(compiled(back)) == tasks(compiled(raw))
     text = program(raw)
     assert ruffed(text) == text
     # Each fragment is defined once, before it is used.
@@ -259,6 +265,9 @@ def changed(change: str) -> Any:
             {"source": "count", "target": "last"},
             {"source": "last", "target": "less"},
         ]
+    elif change == "a port without an id":
+        made["nodes"] += [{"kind": "fragment.output"}, node("last", "fragment.output")]
+        made["nodes"][-1]["params"] = "none"
     elif change == "a boolean":
         made["parameters"]["kept"] = {"type": "boolean", "default": True}
         made["nodes"].append(store("rows", name="rows", caching="${kept}"))
@@ -266,7 +275,9 @@ def changed(change: str) -> Any:
     return raw
 
 
-@pytest.mark.parametrize("change", ["a source", "an output before another edge", "a boolean"])
+@pytest.mark.parametrize(
+    "change", ["a source", "an output before another edge", "a port without an id", "a boolean"]
+)
 def test_what_a_function_cannot_say_is_written_where_it_is_used(
     change: str, tmp_path: Path
 ) -> None:
@@ -274,7 +285,7 @@ def test_what_a_function_cannot_say_is_written_where_it_is_used(
     made = read_back(raw, tmp_path)
     assert "fragments" not in made
     assert {"counted--keep", "counted--count"} <= {each["id"] for each in made["nodes"]}
-    assert tasks(made) == tasks(raw)
+    assert tasks(compiled(made)) == tasks(compiled(raw))
     # Another fragment of the same document is a function.
     raw["fragments"]["kept@1"] = COUNTED
     raw["nodes"].append(use("kept", "kept@1"))
