@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from millrace_model.documents import DocumentNode, FragmentDefinition, Params
+from millrace_model.documents import DocumentNode, FragmentDefinition
 
 from millrace_compiler.declarations.operator import Store, registry
 from millrace_compiler.documents.durations import NoDuration, parse_duration, show_duration
@@ -22,7 +22,7 @@ from millrace_compiler.documents.durations import NoDuration, parse_duration, sh
 _PLACE = re.compile(r"\$\{([^{}]*)\}")
 
 
-def params_of(node: DocumentNode) -> Params:
+def params_of(node: DocumentNode) -> dict[str, object]:
     """Return the parameters of a node in a definition; a port may have anything there."""
     given: object = node.get("params")
     return dict(given) if isinstance(given, dict) else {}
