@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from millrace_compiler import ExpressionRequest
@@ -41,6 +42,7 @@ from millrace_runtime.code.places import calling
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.known_types import KnownTypes
+from millrace_runtime.functions.references import called_by_name, is_literal
 from millrace_runtime.functions.source import (
     NoSource,
     Source,
@@ -50,7 +52,7 @@ from millrace_runtime.functions.source import (
     source_of,
 )
 from millrace_runtime.functions.spark_columns import NoText, column_text, is_column
-from millrace_runtime.functions.terms import NotTranslated
+from millrace_runtime.functions.terms import NotTranslated, UnknownField
 from millrace_runtime.functions.translate import Column, translated
 
 if TYPE_CHECKING:
@@ -213,6 +215,9 @@ class Functions:
             made = translated(
                 source, seen, expects=site.expects, element=site.element, pairs=site.pairs
             )
+        except UnknownField as error:
+            message = f"{shown(source)}: {error}."
+            raise self.error(site, node, message) from None
         except NotTranslated as error:
             return Runs(source, columns, str(error))
         known = {each.name: each.type for each in site.columns.values() if each.type is not None}
@@ -230,7 +235,10 @@ class Functions:
     def read(self, given: Any, site: Site, node: str | None) -> tuple[Source, tuple[str, ...]]:
         """The source of a function, and the columns that its parameters stand for."""
         try:
-            source = source_of(given)
+            if isinstance(given, FunctionType):
+                source = source_of(given)
+            else:
+                source = called_by_name(given, site.binding, calling())
             plain_function(source)
         except NoSource as error:
             raise self.error(site, node, f"{_name(given)} cannot be read: {error}.") from None
@@ -257,13 +265,26 @@ class Functions:
         """The code of the processor that calls a function. Raises ProgramError."""
         id_ = node or self._nodes.free_id(site.method.replace("_", "-"))
         try:
-            return _code(runs, site.method, id_)
+            return self._code(runs, site, id_)
         except NoSource as error:
             message = (
                 f"{shown(runs.source)} cannot be an expression, because {runs.reason}; and "
                 f"it cannot run in Python, because {error}."
             )
             raise self.error(site, node, message) from None
+
+    def _code(self, runs: Runs, site: Site, node: str) -> ProcessorCode:
+        try:
+            return _code(runs, site.method, node)
+        except NoSource as error:
+            if runs.source.called:
+                raise
+            try:  # a decorated function is called by its name
+                function = runs.source.function
+                named = called_by_name(function, site.binding, calling())
+            except NoSource:
+                raise error from None
+            return _code(replace(runs, source=named), site.method, node)
 
     def returns(self, runs: Runs, site: Site, node: str | None, given: str | None) -> DataType:
         """The type of what a function returns: given, annotated, or that of samples."""
@@ -275,16 +296,18 @@ class Functions:
         pairs = site.pairs or site.method == "map"
         function = runs.source.function
         known = [site.columns.get(name, Column(name, None)).type for name in runs.columns]
-        found = returned.annotated(function, pairs=pairs) or returned.sampled(
-            function, known, pairs=pairs
-        )
+        found = returned.annotated(function, pairs=pairs)
         if found is not None:
             return found
+        samples = returned.sampled(function, known, pairs=pairs)
+        if samples.type is not None:
+            return samples.type
         raise self.error(
             site,
             node,
             f"{shown(runs.source)} runs in Python, because {runs.reason}. The type of what it "
-            'returns is not clear: annotate it, or give the Spark SQL type with returns="...".',
+            f"returns is not clear, because {samples.reason}. Annotate what it returns, or give "
+            'the Spark SQL type with returns="...".',
         )
 
 
@@ -337,7 +360,7 @@ def output_of(method: str, type_: DataType) -> dict[str, str] | None:
 
 def shown(source: Source) -> str:
     """A function in a message: its name and line."""
-    name = source.name or "The lambda"
+    name = source.called[0] if source.called else source.name or "The lambda"
     return f"{name} ({Path(source.file).name}, line {source.line})"
 
 
@@ -351,6 +374,8 @@ def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
     module = "".join(source.lines)
     top = _at_top(source)
     taken = bound_names(module)
+    if source.name is None:  # a function must not hide what it calls
+        taken |= {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
     name = source.name or _free(node.replace("-", "_"), taken)
     captured = source.captured
     whole = module
@@ -360,7 +385,7 @@ def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
         for each, value in captured.items():
             if each == name:
                 raise NoSource(f"{name} calls itself; define it at the top of its file")
-            if not _is_literal(value):
+            if not is_literal(value):
                 raise NoSource(f"{each} of the enclosing function is not a literal")
             if each in taken:
                 raise NoSource(f"the name {each} is used at the top of its file as well")
@@ -400,7 +425,7 @@ def _definition(source: Source, name: str) -> str:
 
 def _signature(source: Source) -> str:
     for each, value in source.defaults.items():
-        if not _is_literal(value):
+        if not is_literal(value):
             raise NoSource(f"the default of {each} is not a literal")
     defaults = [f"{each}={value!r}" for each, value in source.defaults.items()]
     return ", ".join([*source.parameters, *defaults])
@@ -430,10 +455,3 @@ def _free(base: str, taken: set[str]) -> str:
         if made not in taken and made.isidentifier():
             return made
     raise AssertionError
-
-
-def _is_literal(value: Any) -> bool:
-    try:
-        return bool(ast.literal_eval(repr(value)) == value)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False

@@ -45,6 +45,10 @@ class Records(Writable):
         """
         return self._stateless("peek", "message", message, about)
 
+    def foreach(self, action: Callable[..., Any], **about: Unpack[About]) -> None:
+        """Call a function for each record; what it returns is ignored. Nothing follows."""
+        self._stateless("peek", "message", action, about)
+
     def merge(self, *others: Records, **about: Unpack[About]) -> Stream:
         """Merge streams: the records of all of them, in the order of processing."""
         made = self._add("merge", {}, about, inputs=[(other, "in") for other in others])
@@ -552,13 +556,24 @@ class Table(Records):
         return Stream(self._nodes, self._add("to_stream", {}, about))
 
     def group_by(
-        self, key: Expression, value: Expression, *, repartition: str | None = None
+        self,
+        key: Expression,
+        value: Expression | None = None,
+        *,
+        repartition: str | None = None,
     ) -> GroupedTable:
-        """Group rows by a new key, with a new value; `repartition` as for a stream."""
-        by = {
-            name: self._expression("group_by", name, each, About())
-            for name, each in {"key": key, "value": value}.items()
-        }
+        """Group rows by a new key, with a new value; `repartition` as for a stream.
+
+        By two expressions, or by one function that returns a tuple of both.
+        """
+        by: dict[str, str] = {}
+        for element, (name, each) in enumerate({"key": key, "value": value}.items()):
+            site = self._site("group_by", name, present=True)
+            if value is None:
+                if isinstance(key, str) or not callable(key):
+                    raise TypeError("group_by() of a table takes a key and a value")
+                site = replace(site, element=element)
+            by[name] = self._nodes.functions.text(key if value is None else each, site)
         return GroupedTable(self, by, repartition)
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:

@@ -23,13 +23,14 @@ class NoSource(Exception):
 class Source:
     """A function with its syntax tree.
 
-    `file`: the text of its file; `offset`: columns by which its lines are indented there.
+    `called`: name and line in messages, of a lambda that only calls another callable.
     """
 
     function: FunctionType = field(repr=False)
     node: Body
     file: str
     lines: tuple[str, ...] = field(repr=False)
+    called: tuple[str, int] | None = None
 
     @property
     def name(self) -> str | None:
@@ -80,7 +81,7 @@ class Source:
     @property
     def line(self) -> int:
         """Its first line in the file."""
-        return self.node.lineno
+        return self.called[1] if self.called else self.node.lineno
 
     def segment(self, node: ast.AST) -> str:
         """The text of a part of it, as in the file."""

@@ -7,6 +7,7 @@ in Python. What a name means is decided by the object that it refers to.
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
@@ -21,7 +22,7 @@ from millrace_compiler.types.types import (
     struct,
 )
 
-from millrace_runtime.functions import calls, compare, numbers, texts
+from millrace_runtime.functions import calls, compare, lookups, numbers, statements, texts
 from millrace_runtime.functions.containers import Containers
 from millrace_runtime.functions.fitting import fitted, of_parts, same
 from millrace_runtime.functions.logic import conjunction, disjunction, negated, truth
@@ -33,6 +34,7 @@ from millrace_runtime.functions.terms import (
     Facts,
     NotTranslated,
     Term,
+    UnknownField,
     alike,
     column,
     constant,
@@ -147,6 +149,9 @@ class _Translation(Containers):
     ) -> Term:
         if not body:
             return constant(None)
+        changed = statements.changed(body)
+        if changed is not None:
+            body = changed
         item, rest = body[0], body[1:]
         match item:
             case ast.Return(value=value):
@@ -320,9 +325,13 @@ class _Translation(Containers):
                 return numbers.negative(self.expression(operand, scope), where_of(node))
             case ast.BinOp(left=left, op=op, right=right):
                 where = where_of(node)
+                if isinstance(op, ast.Add) and ast.List in (type(left), type(right)):
+                    return lookups.list_sum(*self.lists(left, right, scope), where)
                 a, b = self.expression(left, scope), self.expression(right, scope)
                 if isinstance(op, ast.Add) and a.kind == b.kind == "str":
                     return strict(f"concat({a.sql}, {b.sql})", STRING, ATOM, (a, b), where)
+                if isinstance(op, ast.Add) and a.kind == b.kind == "list":
+                    return lookups.list_sum(a, b, where)
                 return numbers.binary(op, a, b, where)
             case ast.Compare():
                 return self._comparison(node, scope)
@@ -353,21 +362,33 @@ class _Translation(Containers):
         base = _whole_value(self.expression(of, scope))
         if base.kind != "struct" or hasattr(dict, name):
             raise NotTranslated(f".{name} is not a field")
-        return field_of(base, name, scope.facts, where_of(of))
+        return self._field(base, name, scope, where_of(of))
+
+    def _field(self, base: Term, name: str, scope: Scope, where: str) -> Term:
+        if base.type.field(name) is None and scope.level == 0:
+            near = difflib.get_close_matches(name, base.type.fields, 1)
+            hint = f". Did you mean {near[0]}?" if near else "."
+            known = ", ".join(base.type.fields)
+            raise UnknownField(f"{where} has no field {name!r}{hint} Its fields: {known}")
+        return field_of(base, name, scope.facts, where)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Term:
-        base = _whole_value(self.expression(node.value, scope))
+        base = self.expression(node.value, scope)
         where = where_of(node.value)
         match node.slice:
-            case ast.Slice(lower=lower, upper=upper, step=None) if base.kind == "str":
+            case ast.Slice(lower=lower, upper=upper, step=None) if base.kind in ("str", "list"):
                 ends = [
                     None if x is None else _whole(self.expression(x, scope)) for x in (lower, upper)
                 ]
-                return texts.sliced(base, ends[0], ends[1], where)
-        index = self.expression(node.slice, scope)
+                cut = texts.sliced if base.kind == "str" else lookups.list_slice
+                return cut(base, ends[0], ends[1], where)
+        base, index = _whole_value(base), self.expression(node.slice, scope)
+        table = lookups.table_of(base)
+        if table is not None:
+            return lookups.looked_up(table, index, where_of(node))
         value = index.constant[0] if index.constant else None
         if base.kind == "struct" and isinstance(value, str):
-            return field_of(base, value, scope.facts, where)
+            return self._field(base, value, scope, where)
         if base.kind == "map" and isinstance(value, str) and base.type.inner[0] == STRING:
             item = calls.entry(base, index, where)
             found = strict(

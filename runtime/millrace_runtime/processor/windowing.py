@@ -8,6 +8,8 @@ from __future__ import annotations
 import linecache
 from typing import TYPE_CHECKING, Any
 
+from millrace_runtime.processor.running import run_code
+
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
     from millrace_runtime.processor.channel import Channel
@@ -26,12 +28,11 @@ class WindowHost:
         self._windows: Any = None
         self._breakpoints = breakpoints
 
-    def start(self, space: dict[str, object]) -> None:
+    def start(self, space: dict[str, Any]) -> None:
         """Run the code, which may use the names in `space`, and find the function."""
         lines = self._code.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self._code), None, lines, self.file)
-        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the document's own code
-        self._windows = space[self._function]
+        self._windows = run_code(self._code, self.file, space)[self._function]
 
     def call(self, frame: Frame) -> None:
         """Send the windows of a timestamp: one for each start, in the order of the function."""
