@@ -331,7 +331,7 @@ def expressions(depth: int) -> dict[str, st.SearchStrategy[str]]:
             any_of("({} is None) | ({} is not None) | ({} == None)", some),
             any_of("({} in OPEN) | ({} not in ('a', 'b', None)) | ({} in {{'x', ''}})", s),
             any_of("({} in (1, 2, LIMIT)) | ({} not in [0, -1]) | (0 < {} <= LIMIT)", i),
-            any_of("({} in PRICES) | ({} not in COUNTS) | ({} in value.ts)", s),
+            any_of("({} in PRICES) | ({} not in COUNTS) | ({} in value.ts) | ({} in value.m)", s),
             st.sampled_from([
                 "('a' in value.m)", "any(t == 'a' for t in value.ts)",
                 "all(n > 0 for n in value.ns if n)", "any(value.ts and t for t in value.ts)",

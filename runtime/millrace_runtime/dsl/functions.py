@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +23,7 @@ from millrace_compiler.graphs.fragment_ports import alone
 from millrace_compiler.graphs.fragments import expand, filled
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.inference.infer import infer_ports
-from millrace_compiler.program.classes import bound_names, in_place, own_code
+from millrace_compiler.program.classes import bound_names
 from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_model.documents import (
     FRAGMENT,
@@ -39,15 +37,14 @@ from millrace_model.documents import (
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.definitions import definition_of
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.known_types import KnownTypes
-from millrace_runtime.functions.references import called_by_name, is_literal
+from millrace_runtime.functions.references import called_by_name
 from millrace_runtime.functions.source import (
     NoSource,
     Source,
-    dedented,
-    named,
     plain_function,
     source_of,
 )
@@ -192,8 +189,8 @@ class Functions:
             site,
             node,
             f"{shown(found.source)} cannot be an expression, because {found.reason}, and this "
-            "cannot run in Python. Change the function, compute the value in map_values before, "
-            "or write a Spark SQL expression.",
+            f"cannot run in Python. Change the function, {_way_out(site)}, or write a Spark SQL "
+            "expression.",
         )
 
     def text_or_runs(self, given: Any, site: Site, node: str | None = None) -> Any:
@@ -364,94 +361,23 @@ def shown(source: Source) -> str:
     return f"{name} ({Path(source.file).name}, line {source.line})"
 
 
+def _way_out(site: Site) -> str:
+    """What a program can do where a function cannot run in Python."""
+    value = site.columns.get("value")
+    of_table = value is not None and not value.none  # an update of a table, never a delete
+    if of_table and site.method in ("filter", "filter_not", "map_values"):
+        return f"call {site.method} between to_stream() and to_table()"
+    return "compute the value in map_values before"
+
+
 def _name(given: Any) -> str:
     return str(getattr(given, "__qualname__", type(given).__name__))
 
 
 def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
     """The code of a function with what it uses, and of the class that calls it."""
-    source = runs.source
-    module = "".join(source.lines)
-    top = _at_top(source)
-    taken = bound_names(module)
-    if source.name is None:  # a function must not hide what it calls
-        taken |= {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
-    name = source.name or _free(node.replace("-", "_"), taken)
-    captured = source.captured
-    whole = module
-    if not top:
-        if source.name in taken:
-            raise NoSource(f"the name {name} is used at the top of its file as well")
-        for each, value in captured.items():
-            if each == name:
-                raise NoSource(f"{name} calls itself; define it at the top of its file")
-            if not is_literal(value):
-                raise NoSource(f"{each} of the enclosing function is not a literal")
-            if each in taken:
-                raise NoSource(f"the name {each} is used at the top of its file as well")
-        whole = f"{module.rstrip()}\n\n\n{named(captured)}\n\n{_definition(source, name)}"
-    text = own_code(whole, name)
-    if text is None:
-        raise NoSource("its file is not valid Python")
-    class_name = class_name_of(name, sorted(bound_names(text)))
-    made = class_code(method, name, runs.columns, class_name)
-    lines = _in_place(source, name, whole, top=top)
-    if not top:
-        lines += named(captured)
-    whole = f"{text.rstrip()}\n\n\n{made}"
-    return packed(whole, class_name, source.file, f"{lines}\n\n{made}", calling())
-
-
-def _at_top(source: Source) -> bool:
-    node = source.node
-    if not isinstance(node, ast.FunctionDef):
-        return False
-    body = ast.parse("".join(source.lines)).body
-    return any(
-        isinstance(each, ast.FunctionDef) and (each.name, each.lineno) == (node.name, node.lineno)
-        for each in body
-    )
-
-
-def _definition(source: Source, name: str) -> str:
-    """The function as a definition at the top of a file."""
-    node = source.node
-    if isinstance(node, ast.FunctionDef):
-        return dedented(source)
-    body = source.segment(node.body)
-    body = f"({body})" if "\n" in body else body
-    return f"def {name}({_signature(source)}):\n    return {body}\n"
-
-
-def _signature(source: Source) -> str:
-    for each, value in source.defaults.items():
-        if not is_literal(value):
-            raise NoSource(f"the default of {each} is not a literal")
-    defaults = [f"{each}={value!r}" for each, value in source.defaults.items()]
-    return ", ".join([*source.parameters, *defaults])
-
-
-def _in_place(source: Source, name: str, whole: str, *, top: bool) -> str:
-    """The code at its lines in the file, for the lines of errors."""
-    kept = in_place(whole, name).split("\n")
-    if top:
-        return "\n".join(kept)
-    node = source.node
-    kept = kept[: len(source.lines)]
-    kept += [""] * (len(source.lines) - len(kept))
-    if isinstance(node, ast.FunctionDef):
-        made, first = dedented(source).rstrip("\n"), node.lineno
-    else:
-        first = node.body.lineno
-        made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
-    made_lines = made.split("\n")
-    kept[first - 1 : first - 1 + len(made_lines)] = made_lines
-    return "\n".join(kept).rstrip("\n") + "\n"
-
-
-def _free(base: str, taken: set[str]) -> str:
-    for number in itertools.count(1):
-        made = base if number == 1 else f"{base}_{number}"
-        if made not in taken and made.isidentifier():
-            return made
-    raise AssertionError
+    found = definition_of(runs.source, node.replace("-", "_"))
+    class_name = class_name_of(found.name, sorted(bound_names(found.text)))
+    made = class_code(method, found.name, runs.columns, class_name)
+    whole = f"{found.text.rstrip()}\n\n\n{made}"
+    return packed(whole, class_name, runs.source.file, f"{found.lines}\n\n{made}", calling())

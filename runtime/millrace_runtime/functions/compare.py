@@ -179,6 +179,10 @@ def _contained(a: Term, b: Term, where: str) -> Term:
         return strict(f"contains({b.sql}, {a.sql})", BOOLEAN, ATOM, (a, b), where)
     if b.kind == "map" and a.kind == "str" and b.type.inner[0] == STRING and not a.nullable:
         return strict(f"map_contains_key({b.sql}, {a.sql})", BOOLEAN, ATOM, (a, b), where)
+    if b.kind == "map" and a.kind == "str" and b.type.inner[0] == STRING:
+        key, entries = a.cleaned, required(b, where)
+        sql = f"coalesce(map_contains_key({entries.sql}, {key.sql}), false)"
+        return total(sql, BOOLEAN, ATOM, (key, entries))
     if b.kind == "list" and a.nullable and b.type.inner[0] == a.type and not a.wide:
         return _in_list(a, b, where)
     if b.kind == "list" and a.kind in ("str", "int") and not a.nullable and not a.wide:

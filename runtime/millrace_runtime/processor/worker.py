@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def _given(name: str) -> Any:
-    """Return a name of the runtime for modules of a document. Raises AttributeError."""
+    """Return a name of the runtime that code imports. Raises AttributeError."""
     try:
         return given_names()[name]
     except KeyError:
@@ -131,10 +131,6 @@ class PythonWorker:
         # Imported here, so that tasks without modules do not wait for it.
         from millrace_runtime.processor.modules import Modules
 
-        # The package of this process is empty. Modules import from it what code has without import.
-        package = sys.modules["millrace_runtime"]
-        if getattr(package, "__file__", None) is None:
-            vars(package)["__getattr__"] = _given
         found = Modules(sources)
         found.install()
         self._modules = found
@@ -166,6 +162,10 @@ def main() -> None:
     time.tzset()
     # Ctrl-C is handled by the driver, which then ends the calls in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The package of this process is empty. Code imports from it what it also has without import.
+    package = sys.modules["millrace_runtime"]
+    if getattr(package, "__file__", None) is None:
+        vars(package)["__getattr__"] = _given
     worker = PythonWorker(source, target, Deadline(timeout_ms))
     sys.stdout = printed = LogStream(worker.channel, "info", sys.stdout)
     sys.stderr = warned = LogStream(worker.channel, "warning", sys.stderr)

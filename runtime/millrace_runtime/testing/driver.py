@@ -281,6 +281,9 @@ class TopologyTestDriver:
     get_window_store = store
     get_timestamped_window_store = store
     get_session_store = store
+    get_timestamped_key_value_store_with_headers = store
+    get_timestamped_window_store_with_headers = store
+    get_session_store_with_headers = store
 
     # -- steps -----------------------------------------------------------------------------------
 

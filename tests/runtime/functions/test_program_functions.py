@@ -335,10 +335,12 @@ def build(limit):
     names = ["a", "b"]
     def keep(value, more=3):
         return round(value["price"]) > limit + more and value["item"] in names
+    orders.filter(lambda value: round(value["price"]) > limit, name="dear")
     return orders.filter(keep)
 build(5)
 """,
     )
+    assert "limit = 5\n\n\ndef dear(value):\n" in made["dear"]["params"]["code"]
     code = made["filter"]["params"]["code"]
     assert "limit = 5\n" in code
     assert "names = ['a', 'b']\n" in code

@@ -85,6 +85,7 @@ lambda value: COUNTS.get(value.s, 0) + 1
 lambda value: STATES[value.i] + value.s + STATES.get(value.l, "other")
 lambda value: value.s in PRICES and value.t not in COUNTS
 lambda value: value.m.get(value.s, 0)
+lambda value: value.s in value.m
 lambda value: max(value.d, value.e) - min(value.d, 0.5, value.e)
 lambda value: max(value.s, value.t) + min(value.s, "b")
 lambda value: (value.ns + [value.i])[-3:]

@@ -1,0 +1,137 @@
+"""The source of a Python function as a definition, with what it uses of its file."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from millrace_compiler.program.classes import bound_names, in_place, last_function, own_code
+
+from millrace_runtime.code.code import ProcessorCode, packed
+from millrace_runtime.code.places import Place
+from millrace_runtime.functions.references import is_literal
+from millrace_runtime.functions.source import (
+    NoSource,
+    Source,
+    dedented,
+    named,
+    plain_function,
+    source_of,
+)
+
+
+@dataclass(frozen=True)
+class FunctionDefinition:
+    """A function at the top of a text. `lines`: the same at its lines in the file."""
+
+    name: str
+    text: str
+    lines: str
+
+
+def definition_of(source: Source, base: str) -> FunctionDefinition:
+    """Return the definition of a function. `base`: the name of a lambda. Raises NoSource."""
+    module = "".join(source.lines)
+    top = at_top(source)
+    taken = bound_names(module)
+    # A function must not hide what it calls.
+    used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
+    name = source.name or _free(base, taken | used)
+    captured = source.captured
+    whole = module
+    if not top:
+        if source.name in taken:
+            raise NoSource(f"the name {name} is used at the top of its file as well")
+        for each, value in captured.items():
+            if each == name:
+                raise NoSource(f"{name} calls itself; define it at the top of its file")
+            if not is_literal(value):
+                raise NoSource(f"{each} of the enclosing function is not a literal")
+            if each in taken:
+                raise NoSource(f"the name {each} is used at the top of its file as well")
+        whole = f"{module.rstrip()}\n\n\n{named(captured)}\n\n{_definition(source, name)}"
+    text = own_code(whole, name)
+    if text is None:
+        raise NoSource("its file is not valid Python")
+    lines = _in_place(source, name, whole, top=top)
+    if not top:
+        lines += named(captured)
+    return FunctionDefinition(name, text, lines)
+
+
+def own_function(given: Any, base: str, place: Place) -> ProcessorCode | None:
+    """Return the code of a lambda or of a function within another; None for anything else.
+
+    The function is the last one of the code. Raises ValueError if its source cannot be used.
+    """
+    if not isinstance(given, FunctionType):
+        return None
+    try:
+        source = source_of(given)
+        plain_function(source)
+        if at_top(source):
+            return None
+        found = definition_of(source, base)
+    except NoSource as error:
+        raise ValueError(f"{place}: {given.__qualname__} cannot be used: {error}") from None
+    text = last_function(found.text, found.name) or found.text
+    return packed(text, found.name, source.file, found.lines, place)
+
+
+def at_top(source: Source) -> bool:
+    """Return whether a function is defined at the top of its file."""
+    node = source.node
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = ast.parse("".join(source.lines)).body
+    return any(
+        isinstance(each, ast.FunctionDef) and (each.name, each.lineno) == (node.name, node.lineno)
+        for each in body
+    )
+
+
+def _definition(source: Source, name: str) -> str:
+    """The function as a definition at the top of a file."""
+    node = source.node
+    if isinstance(node, ast.FunctionDef):
+        return dedented(source)
+    body = source.segment(node.body)
+    body = f"({body})" if "\n" in body else body
+    return f"def {name}({_signature(source)}):\n    return {body}\n"
+
+
+def _signature(source: Source) -> str:
+    for each, value in source.defaults.items():
+        if not is_literal(value):
+            raise NoSource(f"the default of {each} is not a literal")
+    defaults = [f"{each}={value!r}" for each, value in source.defaults.items()]
+    return ", ".join([*source.parameters, *defaults])
+
+
+def _in_place(source: Source, name: str, whole: str, *, top: bool) -> str:
+    """The code at its lines in the file, for the lines of errors."""
+    kept = in_place(whole, name).split("\n")
+    if top:
+        return "\n".join(kept)
+    node = source.node
+    kept = kept[: len(source.lines)]
+    kept += [""] * (len(source.lines) - len(kept))
+    if isinstance(node, ast.FunctionDef):
+        made, first = dedented(source).rstrip("\n"), node.lineno
+    else:
+        first = node.body.lineno
+        made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
+    made_lines = made.split("\n")
+    kept[first - 1 : first - 1 + len(made_lines)] = made_lines
+    return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def _free(base: str, taken: set[str]) -> str:
+    for number in itertools.count(1):
+        made = base if number == 1 else f"{base}_{number}"
+        if made not in taken and made.isidentifier():
+            return made
+    raise AssertionError
