@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from millrace_compiler.program.classes import bound_names, in_place, last_function, own_code
@@ -40,26 +41,48 @@ def definition_of(source: Source, base: str) -> FunctionDefinition:
     # A function must not hide what it calls.
     used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
     name = source.name or _free(base, taken | used)
-    captured = source.captured
-    whole = module
+    values = ""
+    own: dict[str, Source] = {}
     if not top:
         if source.name in taken:
             raise NoSource(f"the name {name} is used at the top of its file as well")
-        for each, value in captured.items():
-            if each == name:
-                raise NoSource(f"{name} calls itself; define it at the top of its file")
-            if not is_literal(value):
-                raise NoSource(f"{each} of the enclosing function is not a literal")
-            if each in taken:
-                raise NoSource(f"the name {each} is used at the top of its file as well")
-        whole = f"{module.rstrip()}\n\n\n{named(captured)}\n\n{_definition(source, name)}"
+        values, functions = _captured(source, name, taken)
+        own = {**functions, name: source}
+    made = "".join(f"\n\n{_definition(each, known)}" for known, each in own.items())
+    whole = f"{module.rstrip()}\n\n\n{values}{made}" if made else module
     text = own_code(whole, name)
     if text is None:
         raise NoSource("its file is not valid Python")
-    lines = _in_place(source, name, whole, top=top)
+    lines = in_place(whole, name)
     if not top:
-        lines += named(captured)
+        lines = _in_place(source.lines, own, lines) + values
     return FunctionDefinition(name, text, lines)
+
+
+def _captured(source: Source, name: str, taken: set[str]) -> tuple[str, dict[str, Source]]:
+    """What a function uses of the functions around it: assignments of values, and functions."""
+    values: dict[str, str] = {}
+    functions: dict[str, Source] = {}
+    waiting = [(source, each, value) for each, value in source.captured.items()]
+    while waiting:
+        of, each, value = waiting.pop(0)
+        if each == name:
+            raise NoSource(f"{name} calls itself; define it at the top of its file")
+        if each in taken:
+            raise NoSource(f"the name {each} is used at the top of its file as well")
+        if isinstance(value, ModuleType):
+            values[each] = f"import {value.__name__} as {each}\n"
+        elif isinstance(value, FunctionType) and value.__code__.co_filename == of.file:
+            if each not in functions:
+                functions[each] = inner = source_of(value)
+                if inner.name not in (None, each):
+                    raise NoSource(f"{each} of the enclosing function has two names")
+                waiting += [(inner, one, found) for one, found in inner.captured.items()]
+        elif is_literal(value):
+            values[each] = named({each: value})
+        else:
+            raise NoSource(f"{each} of the enclosing function is not a literal")
+    return "".join(values.values()), functions
 
 
 def own_function(given: Any, base: str, place: Place) -> ProcessorCode | None:
@@ -111,21 +134,19 @@ def _signature(source: Source) -> str:
     return ", ".join([*source.parameters, *defaults])
 
 
-def _in_place(source: Source, name: str, whole: str, *, top: bool) -> str:
+def _in_place(lines: Sequence[str], own: Mapping[str, Source], text: str) -> str:
     """The code at its lines in the file, for the lines of errors."""
-    kept = in_place(whole, name).split("\n")
-    if top:
-        return "\n".join(kept)
-    node = source.node
-    kept = kept[: len(source.lines)]
-    kept += [""] * (len(source.lines) - len(kept))
-    if isinstance(node, ast.FunctionDef):
-        made, first = dedented(source).rstrip("\n"), node.lineno
-    else:
-        first = node.body.lineno
-        made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
-    made_lines = made.split("\n")
-    kept[first - 1 : first - 1 + len(made_lines)] = made_lines
+    kept = text.split("\n")[: len(lines)]
+    kept += [""] * (len(lines) - len(kept))
+    for name, source in own.items():
+        node = source.node
+        if isinstance(node, ast.FunctionDef):
+            made, first = dedented(source).rstrip("\n"), node.lineno
+        else:
+            first = node.body.lineno
+            made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
+        made_lines = made.split("\n")
+        kept[first - 1 : first - 1 + len(made_lines)] = made_lines
     return "\n".join(kept).rstrip("\n") + "\n"
 
 

@@ -367,6 +367,8 @@ def _way_out(site: Site) -> str:
     of_table = value is not None and not value.none  # an update of a table, never a delete
     if of_table and site.method in ("filter", "filter_not", "map_values"):
         return f"call {site.method} between to_stream() and to_table()"
+    if site.parameter == "timestamp":
+        return "set the timestamp in a processor: record.replace(timestamp=...)"
     return "compute the value in map_values before"
 
 

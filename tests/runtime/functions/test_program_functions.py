@@ -327,6 +327,26 @@ for kind, name in (("BIGINT", int), ("ARRAY<INT>", list), ("MAP<STRING, INT>", d
     assert empty == ["0L", "array()", "CAST(map() AS MAP<STRING, INT>)"]
 
 
+def test_functions_and_modules_of_enclosing_functions_are_kept(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+def build(rate):
+    import statistics as st
+    half = lambda n: n / 2
+    def tax(n):
+        return half(n) * rate
+    return orders.map_values(lambda value: round(st.mean([tax(value["price"]), 1.0]), 2))
+build(3)
+""",
+    )
+    code = made["map-values"]["params"]["code"]
+    for part in ("import statistics as st\n", "rate = 3\n", "def half(n):\n    return n / 2\n",
+                 "def tax(n):\n    return half(n) * rate\n"):  # fmt: skip
+        assert part in code
+    assert made["map-values"]["params"]["output"] == {"value": "DOUBLE"}
+
+
 def test_values_of_enclosing_functions_are_kept(tmp_path: Path) -> None:
     made = nodes(
         tmp_path,
@@ -406,6 +426,9 @@ orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % valu
          "The type of what it returns is not clear, because it returns BIGINT and "
          'STRUCT<a: BIGINT>. Annotate what it returns, or give the Spark SQL type with '
          'returns="...".'),
+        ("topology.stream('x', key=string(), value=string(), timestamp=lambda value: int(value))",
+         "Change the function, set the timestamp in a processor: record.replace(timestamp=...), "
+         "or write a Spark SQL expression."),
         ("orders.map_values(lambda value: int(value['item'] + 'x'))",
          "because it raises ValueError: invalid literal for int()"),
         ("orders.map_values(lambda value: {c: 1 for c in value['item']})",
