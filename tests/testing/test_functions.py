@@ -90,6 +90,12 @@ def test_objects_that_are_called_and_records_with_a_class(topology_test_driver: 
     orders.map_values(price).to("prices", value=long())
     orders.map_values(lambda value: PRICES.get(value["item"], 0) + value["n"]).to("listed")
     orders.foreach(lambda key, value: print("saw", value["item"]))
+    sizes = orders.split(
+        {"one": lambda value: round(value["n"]) == 1, "two": lambda value: value["n"] == 2},
+        default="many",
+    )
+    for name, stream in sizes.items():
+        stream.map_values("value.n").to(name)
     agg = orders.group_by_key().aggregate(
         "MAP<STRING, BIGINT>", initializer=dict,
         aggregator=lambda key, value, agg: {
@@ -103,6 +109,8 @@ def test_objects_that_are_called_and_records_with_a_class(topology_test_driver: 
     assert driver.output_topic("lines").read_value() == {"item": "Pen", "size": 2}
     assert driver.output_topic("prices").read_values() == [6, 3, 9]
     assert driver.output_topic("listed").read_values() == [4, 8, 5]
+    found = {name: driver.output_topic(name).read_values() for name in sizes}
+    assert found == {"one": [1], "two": [2], "many": [3]}
     last = driver.output_topic("sums").read_values()[-1]
     assert list(last.items()) == [("pen", 5), ("ink", 1)]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
+from millrace_compiler.declarations.functions import ARGUMENTS, choosing, class_name_of
 from millrace_compiler.program.classes import bound_names, in_place, last_function, own_code
 
 from millrace_runtime.code.code import ProcessorCode, packed
@@ -35,28 +36,75 @@ class FunctionDefinition:
 
 def definition_of(source: Source, base: str) -> FunctionDefinition:
     """Return the definition of a function. `base`: the name of a lambda. Raises NoSource."""
-    module = "".join(source.lines)
-    top = at_top(source)
-    taken = bound_names(module)
-    # A function must not hide what it calls.
-    used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
-    name = source.name or _free(base, taken | used)
-    values = ""
-    own: dict[str, Source] = {}
-    if not top:
-        if source.name in taken:
+    found = _Definitions([(source, base)])
+    [name] = found.names
+    return FunctionDefinition(name, found.text(name), found.lines(name))
+
+
+def branching(
+    branches: Mapping[str, tuple[Source, Sequence[str]]], default: str | None, node: str
+) -> tuple[str, str, str]:
+    """Return the code of a processor that sends a record to the first branch that is true.
+
+    `branches`: the function of each branch, and the columns that it gets. The result is the name of
+    the class, its code, and the same at its lines in the file. Raises NoSource.
+    """
+    if len({source.file for source, _ in branches.values()}) > 1:
+        raise NoSource("the functions of the branches are in several files")
+    found = _Definitions([(source, port.replace("-", "_"))
+                          for port, (source, _) in branches.items()])  # fmt: skip
+    name = class_name_of(node.replace("-", "_"), sorted(found.taken))
+    calls = [
+        f"{function}({', '.join(ARGUMENTS[each] for each in columns)})"
+        for function, (_, columns) in zip(found.names, branches.values(), strict=True)
+    ]
+    made = choosing(name, dict(zip(branches, calls, strict=True)), default)
+    whole = f"{found.whole.rstrip()}\n\n\n{made}"
+    return name, own_code(whole, name) or made, f"{found.lines(name, made)}\n\n{made}"
+
+
+class _Definitions:
+    """Functions of one file as definitions at its top."""
+
+    def __init__(self, sources: Sequence[tuple[Source, str]]) -> None:
+        first = sources[0][0]
+        self.file = first.lines
+        module = "".join(first.lines)
+        self.taken = bound_names(module)
+        self.names: list[str] = []
+        self._values = ""
+        self._own: dict[str, Source] = {}
+        for source, base in sources:
+            self._add(source, base)
+        made = "".join(f"\n\n{_definition(each, name)}" for name, each in self._own.items())
+        self.whole = f"{module.rstrip()}\n\n\n{self._values}{made}" if made else module
+
+    def _add(self, source: Source, base: str) -> None:
+        if at_top(source) and source.name is not None:
+            self.names.append(source.name)
+            return
+        # A function must not hide what it calls.
+        used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
+        name = source.name or _free(base, self.taken | used | set(self._own))
+        if name in self.taken:
             raise NoSource(f"the name {name} is used at the top of its file as well")
-        values, functions = _captured(source, name, taken)
-        own = {**functions, name: source}
-    made = "".join(f"\n\n{_definition(each, known)}" for known, each in own.items())
-    whole = f"{module.rstrip()}\n\n\n{values}{made}" if made else module
-    text = own_code(whole, name)
-    if text is None:
-        raise NoSource("its file is not valid Python")
-    lines = in_place(whole, name)
-    if not top:
-        lines = _in_place(source.lines, own, lines) + values
-    return FunctionDefinition(name, text, lines)
+        values, functions = _captured(source, name, self.taken)
+        if values not in self._values:
+            self._values += values
+        self._own |= {**functions, name: source}
+        self.names.append(name)
+
+    def text(self, name: str) -> str:
+        """The definition of this name with what it uses."""
+        text = own_code(self.whole, name)
+        if text is None:
+            raise NoSource("its file is not valid Python")
+        return text
+
+    def lines(self, name: str, made: str = "") -> str:
+        """The same at its lines in the file. `made`: code that follows the functions."""
+        kept = in_place(f"{self.whole.rstrip()}\n\n\n{made}", name)
+        return _in_place(self.file, self._own, kept) + self._values if self._own else kept
 
 
 def _captured(source: Source, name: str, taken: set[str]) -> tuple[str, dict[str, Source]]:

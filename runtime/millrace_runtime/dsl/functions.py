@@ -37,7 +37,7 @@ from millrace_model.documents import (
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
-from millrace_runtime.dsl.definitions import definition_of
+from millrace_runtime.dsl.definitions import branching, definition_of
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.known_types import KnownTypes
@@ -269,6 +269,25 @@ class Functions:
                 f"it cannot run in Python, because {error}."
             )
             raise self.error(site, node, message) from None
+
+    def branching(
+        self, branches: Mapping[str, Any], sites: Mapping[str, Site], default: str | None,
+        node: str,
+    ) -> ProcessorCode:  # fmt: skip
+        """The code of the processor that calls the functions of branches. Raises ProgramError."""
+        found = {}
+        for port, given in branches.items():
+            if isinstance(given, str) or is_column(given):
+                message = "Other branches run in Python: write this one as a function as well."
+                raise self.error(sites[port], node, message)
+            found[port] = self.read(given, sites[port], node)
+        try:
+            name, text, lines = branching(found, default, node)
+        except NoSource as error:
+            message = f"The functions of the branches cannot run in Python, because {error}."
+            raise self.error(next(iter(sites.values())), node, message) from None
+        source = next(iter(found.values()))[0]
+        return packed(text, name, source.file, lines, calling())
 
     def _code(self, runs: Runs, site: Site, node: str) -> ProcessorCode:
         try:

@@ -66,15 +66,19 @@ class Records(Writable):
         `default`: name of the branch for records without a match (default: they are dropped).
         """
         node = about.get("name")
-        listed = [
-            {
-                "port": port,
-                "predicate": self._nodes.functions.text(
-                    each, self._site("split", f"branches.{port}", CONDITION), node
-                ),
-            }
-            for port, each in branches.items()
-        ]
+        functions = self._nodes.functions
+        sites = {port: self._site("split", f"branches.{port}", CONDITION) for port in branches}
+        found = {
+            port: functions.text_or_runs(each, sites[port], node) for port, each in branches.items()
+        }
+        if any(isinstance(each, Runs) for each in found.values()):
+            named = node or self._nodes.free_id("split")
+            code = functions.branching(branches, sites, default, named)
+            ports = [*branches, *([default] if default else [])]
+            more = About(**{**about, "name": named})
+            split = self._process("process_values", code, None, None, ports, (), (), more)
+            return cast("dict[str, Stream]", split)
+        listed = [{"port": port, "predicate": each} for port, each in found.items()]
         made = self._add("split", {"branches": listed, "default_port": default}, about)
         ports = [*branches, *([default] if default else [])]
         return {port: Stream(self._nodes, made, port) for port in ports}

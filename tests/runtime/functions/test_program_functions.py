@@ -327,6 +327,25 @@ for kind, name in (("BIGINT", int), ("ARRAY<INT>", list), ("MAP<STRING, INT>", d
     assert empty == ["0L", "array()", "CAST(map() AS MAP<STRING, INT>)"]
 
 
+def test_branches_are_chosen_by_functions_in_python(tmp_path: Path) -> None:
+    text = """
+def dear(value):
+    return round(value["price"]) > LIMIT
+
+orders.split({"dear": dear, "a-few": lambda key, value: value["n"] < 3}, default="rest")
+"""
+    made = nodes(tmp_path, text)["split"]
+    assert (made["kind"], made["params"]["outputs"]) == (
+        "process_values",
+        ["dear", "a-few", "rest"],
+    )
+    for part in ("LIMIT = 10\n", "def dear(value):\n", "def a_few(key, value):\n",
+                 "        elif a_few(record.key, record.value):\n"):  # fmt: skip
+        assert part in made["params"]["code"]
+    with pytest.raises(MillraceError, match=r"branches\.few: Other branches run in Python"):
+        nodes(tmp_path, text.replace('"a-few": lambda key, value: value["n"] < 3', '"few": "true"'))
+
+
 def test_functions_and_modules_of_enclosing_functions_are_kept(tmp_path: Path) -> None:
     made = nodes(
         tmp_path,
