@@ -52,7 +52,7 @@ def shares(handler: object, **settings: object) -> Topology:
     return topology
 
 
-def test_a_lambda_answers_and_a_closure_that_cannot_be_kept_is_refused(
+def test_a_lambda_answers_and_what_it_cannot_keep_is_refused(
     topology_test_driver: Create,
 ) -> None:
     driver = topology_test_driver(shares(lambda record, error: Response.resume()))

@@ -186,15 +186,20 @@ def _in_place(lines: Sequence[str], own: Mapping[str, Source], text: str) -> str
     """The code at its lines in the file, for the lines of errors."""
     kept = text.split("\n")[: len(lines)]
     kept += [""] * (len(lines) - len(kept))
+    used: set[int] = set()
     for name, source in own.items():
         node = source.node
         if isinstance(node, ast.FunctionDef):
             made, first = dedented(source).rstrip("\n"), node.lineno
         else:
+            # Assigned, because several can be on one line.
             first = node.body.lineno
-            made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
+            made = f"{name} = lambda {_signature(source)}: ({source.segment(node.body)})"
         made_lines = made.split("\n")
+        if first - 1 in used:
+            made_lines[0] = f"{kept[first - 1]}; {made_lines[0]}"
         kept[first - 1 : first - 1 + len(made_lines)] = made_lines
+        used |= set(range(first - 1, first - 1 + len(made_lines)))
     return "\n".join(kept).rstrip("\n") + "\n"
 
 

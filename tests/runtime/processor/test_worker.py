@@ -134,7 +134,7 @@ def test_forwards_and_store_calls_come_in_the_order_of_the_program(pipe: Pipe) -
     )
 
 
-def test_code_imports_the_runtime_and_has_classes_that_look_up_their_module(pipe: Pipe) -> None:
+def test_code_imports_the_runtime_and_has_dataclasses(pipe: Pipe) -> None:
     code = """
 from dataclasses import dataclass, field
 from typing import NamedTuple
