@@ -271,7 +271,7 @@ class Functions:
             raise self.error(site, node, message) from None
 
     def branching(
-        self, branches: Mapping[str, Any], sites: Mapping[str, Site], default: str | None,
+        self, branches: Mapping[str, Expression], sites: Mapping[str, Site], default: str | None,
         node: str,
     ) -> ProcessorCode:  # fmt: skip
         """The code of the processor that calls the functions of branches. Raises ProgramError."""

@@ -117,11 +117,12 @@ class HandlerHost:
         self._handle: Any = None
         self._breakpoints = breakpoints
 
-    def start(self, space: dict[str, Any]) -> None:
-        """Run the code, which may use the names in `space`, and find the function."""
+    def start(self, names: Json) -> None:
+        """Run the code, which may use `names`, and find the function."""
         lines = self._code.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self._code), None, lines, self.file)
-        self._handle = run_code(self._code, self.file, space)[self._function]
+        module = run_code(self._code, self.file, f"handler_{self._kind}", names)
+        self._handle = getattr(module, self._function)
 
     def handle(self, frame: Frame) -> None:
         """Call the function and send its answer."""

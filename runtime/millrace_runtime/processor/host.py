@@ -118,9 +118,8 @@ class Host:
         both = zip_longest(lines, earlier, fillvalue="\n")
         shown = [own if own.strip() else other for own, other in both]
         linecache.cache[self.file] = (sum(map(len, shown)), None, shown, self.file)
-        named = {"__name__": f"processor_{self.name}", **given_names()}
-        space = run_code(self._code, self.file, named)
-        made = space.get(self._class_name)
+        module = run_code(self._code, self.file, f"processor_{self.name}", given_names())
+        made = getattr(module, self._class_name, None)
         if not isinstance(made, type):
             raise NameError(f"the code does not define the class {self._class_name}")
         self._processor = made(**self._arguments)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 
-def run_code(code: str, file: str, space: dict[str, Any]) -> dict[str, Any]:
-    """Run the code of a node or a setting as the module that `space` names, and return its names.
+def run_code(code: str, file: str, name: str, names: Mapping[str, object]) -> ModuleType:
+    """Run the code of a node or a setting as a module of its own, which has `names` already.
 
     Classes look their module up, such as dataclasses.
     """
-    module = ModuleType(space["__name__"])
-    vars(module).update(space)
+    module = ModuleType(name)
+    vars(module).update(names)
     sys.modules[module.__name__] = module
     exec(compile(code, file, "exec"), vars(module))  # noqa: S102 - the document's own code
-    return vars(module)
+    return module

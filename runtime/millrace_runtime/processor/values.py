@@ -246,7 +246,7 @@ def _struct(fields: dict[str, Convert], what: str) -> Convert:
     return convert
 
 
-def fields_of(value: Any, what: str) -> dict[str, Any]:
+def fields_of(value: Any, what: str) -> dict[str, object]:
     """Return the fields of a dataclass or a NamedTuple. Raises TypeError for other values."""
     if hasattr(type(value), "__dataclass_fields__"):
         return {name: getattr(value, name) for name in type(value).__dataclass_fields__}

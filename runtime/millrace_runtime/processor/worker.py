@@ -113,7 +113,7 @@ class PythonWorker:
             host.enter(frame, host.start)
         elif call == "handler":
             handler = HandlerHost(self.channel, frame, self._stopping(frame))
-            handler.start({"__name__": f"handler_{frame['kind']}", **given_names()})
+            handler.start(given_names())
             self._handlers[node] = handler
         elif call == "handle":
             self._handlers[node].handle(frame)
@@ -121,7 +121,7 @@ class PythonWorker:
             modules = self._modules
             stops = stopping(self.channel, file_of(frame), frame["code"], frame, modules)
             self._windows[node] = windows = WindowHost(self.channel, frame, stops)
-            windows.start({"__name__": f"windows_{frame['name']}", **given_names()})
+            windows.start(given_names())
         elif call == "windows_of":
             self._windows[node].call(frame)
         else:
