@@ -97,6 +97,8 @@ def source_of(function: Callable[..., Any]) -> Source:
         kind = type(function).__name__
         raise NoSource(f"a {kind} has no Python source; write a lambda or a def that calls it")
     code = function.__code__
+    if code.co_flags & 0x2A0:  # generator, coroutine, async generator
+        raise NoSource("it is a generator or a coroutine; return a list instead")
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
         raise NoSource("its source cannot be read; define it in a file")
@@ -150,8 +152,6 @@ def plain_function(source: Source) -> None:
     args = source.node.args
     if args.vararg or args.kwarg:
         raise NoSource("it takes any number of arguments; name those that it uses")
-    if source.function.__code__.co_flags & 0x2A0:  # generator, coroutine, async generator
-        raise NoSource("it is a generator or a coroutine; return a list instead")
 
 
 def dedented(source: Source) -> str:

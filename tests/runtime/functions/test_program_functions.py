@@ -458,6 +458,8 @@ orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % valu
         ("orders.filter(lambda value: value['prize'] > 1)",
          "filter.predicate: The lambda (shop.py, line 7): value has no field 'prize'. Did you mean "
          "price? Its fields: item, n, price."),
+        ("orders.map_values(lambda value: (yield value['n']))",
+         "cannot be read: it is a generator or a coroutine; return a list instead."),
         ("orders.filter(lambda *values: True)", "it takes any number of arguments"),
     ],
 )  # fmt: skip
