@@ -83,6 +83,9 @@ class _Definitions:
         if at_top(source) and source.name is not None:
             self.names.append(source.name)
             return
+        around = source.function.__qualname__.rpartition(".")[0]
+        if around and not around.endswith("<locals>"):
+            raise NoSource("it is defined in a class")
         # A function must not hide what it calls.
         used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
         name = source.name or _free(base, self.taken | used | set(self._own))

@@ -146,6 +146,9 @@ def _name(given: Any, place: Place) -> str | None:
     if isinstance(given, MethodType):
         owner = _name(given.__self__, place)
         return None if owner is None else f"{owner}.{given.__name__}"
+    owner, _, rest = str(getattr(given, "__qualname__", "")).partition(".")
+    if owner in names and rest and getattr(place.names.get(owner), rest, None) is given:
+        return f"{owner}.{rest}"
     if isinstance(given, FunctionType | BuiltinFunctionType | type):
         for each in names:
             known = place.names.get(each)

@@ -246,6 +246,9 @@ def test_types_come_from_annotations_or_samples(
          "twice = Twice()\norders.map_values(twice, name='x')", "twice(value)"),
         ("class Twice:\n    def of(self, value): return round(2 * value['n'])\n"
          "twice = Twice()\norders.map_values(twice.of, name='x')", "twice.of(value)"),
+        ("class Tax:\n    rate = 3\n    @staticmethod\n"
+         "    def of(value): return round(Tax.rate * value['n'])\n"
+         "orders.map_values(Tax.of, name='x')", "Tax.of(value)"),
         ("import functools\ndef add(n, value, more=0): return round(value['n']) + n + more\n"
          "orders.map_values(functools.partial(add, 2, more=1), name='x')",
          "add(2, value, more=1)"),
