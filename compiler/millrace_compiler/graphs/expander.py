@@ -20,7 +20,13 @@ from millrace_model.documents import (
 from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics, kind_of, shown
 from millrace_compiler.diagnostics.guesses import guess
 from millrace_compiler.documents.document import NODE_ID
-from millrace_compiler.graphs.expansion import Expansion, Input, Origin, edge_ends
+from millrace_compiler.graphs.expansion import (
+    SEPARATOR,
+    Expansion,
+    Input,
+    Origin,
+    edge_ends,
+)
 from millrace_compiler.graphs.fragment_ports import PORTS, Declared, read_port
 from millrace_compiler.graphs.topology_parameters import Resolution, resolve
 
@@ -28,8 +34,6 @@ from millrace_compiler.graphs.topology_parameters import Resolution, resolve
 DEEPEST, MOST_NODES, MOST_EDGES, MOST_CHARACTERS = 8, 2_000, 10_000, 16 * 1024 * 1024
 #: limits of the work: rows of definitions, edges along ports, names for a guess; ports in a row
 MOST_STEPS, MOST_PORTS = 100_000, 200
-#: joins the ids of a fragment node and of a node in its definition
-SEPARATOR = "--"
 LONGEST_ID = 200
 _PARAMS = ("fragment", "arguments", "identities")
 

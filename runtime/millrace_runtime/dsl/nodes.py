@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypedDict, cast
 
-from millrace_compiler.graphs.expander import SEPARATOR
+from millrace_compiler.graphs.expansion import SEPARATOR
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
 from millrace_model.documents import (

@@ -282,6 +282,9 @@ class TopologyTestDriver(Checked):
     get_window_store = store
     get_timestamped_window_store = store
     get_session_store = store
+    get_timestamped_key_value_store_with_headers = store
+    get_timestamped_window_store_with_headers = store
+    get_session_store_with_headers = store
 
     # -- steps -----------------------------------------------------------------------------------
 
