@@ -21,6 +21,10 @@ from tests.e2e.designer import Designer
 from tests.e2e.system import System
 from tests.runtime import topics
 
+AXE = places.REPOSITORY / "node_modules" / "axe-core" / "axe.min.js"
+#: milliseconds until a server has answered, on a busy machine
+PATIENCE = 180_000
+
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
 EXAMPLE = places.REPOSITORY / "examples" / "priced_orders.py"
@@ -150,30 +154,33 @@ def test_a_program_and_its_canvas_follow_each_other(
     designer = Designer(beside)
     beside.get_by_role("button", name="Program", exact=True).click()
     program = beside.get_by_test_id("program").locator(".cm-content")
-    expect(program).to_contain_text("sentences = topology", timeout=180_000)
+    expect(program).to_contain_text("sentences = topology", timeout=PATIENCE)
     place = designer.node("words").get_attribute("style")
     line = program.locator(".cm-line", has_text="count_per_word.to(")
     line.click()
     beside.keyboard.press("End")
     added = 'topology.stream("extra", key=string(), value=string()).to("copy")'
     beside.keyboard.type(f"\n# mine\n{added}")
-    expect(designer.node("extra")).to_be_visible(timeout=180_000)
+    expect(designer.node("extra")).to_be_visible(timeout=PATIENCE)
     assert designer.node("words").get_attribute("style") == place
     beside.keyboard.press("Control+z")
-    expect(designer.node("extra")).to_have_count(0)
-    expect(program).not_to_contain_text("mine")
+    expect(designer.node("extra")).to_have_count(0, timeout=PATIENCE)
+    expect(program).not_to_contain_text("mine", timeout=PATIENCE)
     beside.keyboard.press("Control+Shift+Z")
-    expect(designer.node("extra")).to_be_visible()
-    expect(program).to_contain_text("mine")
+    expect(designer.node("extra")).to_be_visible(timeout=PATIENCE)
+    expect(program).to_contain_text("mine", timeout=PATIENCE)
 
     program.locator(".cm-line", has_text='stream("extra"').click()
     beside.keyboard.press("End")
     beside.keyboard.type(".boom()")
-    expect(beside.get_by_test_id("program-status")).to_contain_text("boom", timeout=180_000)
-    expect(program.locator(".cm-lintRange-error")).to_contain_text("boom")
+    expect(beside.get_by_test_id("program-status")).to_contain_text("boom", timeout=PATIENCE)
+    expect(program.locator(".cm-lintRange-error")).to_contain_text("boom", timeout=PATIENCE)
     expect(designer.node("extra")).to_be_visible()
+    beside.evaluate(AXE.read_text("utf-8"))
+    found = beside.evaluate("axe.run('[data-testid=program], [data-testid=program-status]')")
+    assert [each["id"] for each in found["violations"]] == []
     beside.reload()
-    expect(program).to_contain_text("boom", timeout=180_000)
+    expect(program).to_contain_text("boom", timeout=PATIENCE)
     beside.close()
 
 
