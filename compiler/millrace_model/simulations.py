@@ -40,9 +40,13 @@ class PartRan(TypedDict):
     ]
 
 
-class InnerEdge(DocumentEdge):
+class InnerEdge(TypedDict):
     """An edge of the document with its fragments expanded, and the records over it."""
 
+    source: str
+    source_port: str
+    target: str
+    target_port: str
     records: int
 
 

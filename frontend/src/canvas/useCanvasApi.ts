@@ -4,7 +4,7 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
 import { type CanvasApi, setCanvas } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
-import { foldedOf, useDesigner } from "../designer/store";
+import { foldedOf, inDocument, useDesigner } from "../designer/store";
 import { type FlowEdge, type FlowNode, groupFlowId } from "./flow";
 import { areasOf, centredOn, isInside } from "./visible";
 
@@ -98,16 +98,19 @@ export function useCanvasApi(
         box.current
           ?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
           ?.focus({ preventScroll: true }),
-      toDocument: (screen) => flow.screenToFlowPosition(screen),
-      pointer: () => (pointer.current === null ? null : flow.screenToFlowPosition(pointer.current)),
+      toDocument: (screen) => inDocument(flow.screenToFlowPosition(screen)),
+      pointer: () =>
+        pointer.current === null ? null : inDocument(flow.screenToFlowPosition(pointer.current)),
       centre: () => {
         const area = box.current?.getBoundingClientRect();
         return area === undefined
           ? { x: 0, y: 0 }
-          : flow.screenToFlowPosition({
-              x: area.left + area.width / 2,
-              y: area.top + area.height / 2,
-            });
+          : inDocument(
+              flow.screenToFlowPosition({
+                x: area.left + area.width / 2,
+                y: area.top + area.height / 2,
+              }),
+            );
       },
       glide,
       openAddMenu,
