@@ -35,6 +35,7 @@ function chipText(type: PortType, room: number): string {
 }
 
 function Label(props: {
+  edge?: string;
   text: string;
   title?: string;
   x: number;
@@ -42,11 +43,12 @@ function Label(props: {
   hovered?: boolean;
   named?: boolean;
 }) {
-  const { hovered, named, text, title, x, y } = props;
+  const { edge, hovered, named, text, title, x, y } = props;
   return (
     <EdgeLabelRenderer>
       <div
         className="edge-chip"
+        data-edge={edge}
         data-hovered={hovered || undefined}
         data-named={named || undefined}
         data-short={text.length <= SHORT || undefined}
@@ -303,6 +305,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       ) : null}
       {counted === undefined || showChip ? null : (
         <Label
+          edge={id}
           text={exact(counted)}
           title={t(
             {

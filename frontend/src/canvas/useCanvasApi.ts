@@ -58,6 +58,18 @@ function reveal(flow: Flow, box: HTMLElement | null, id: string) {
   void flow.setViewport(centredOn(middle, zoom, all, seen), { duration: 160 });
 }
 
+/** Whether all of a node is in the visible part. */
+function isContained(flow: Flow, { seen }: Areas, id: string): boolean {
+  const node = flow.getNode(id);
+  if (node === undefined) return true;
+  const { x, y } = node.position;
+  const { height = 0, width = 0 } = node.measured ?? {};
+  const corners = [node.position, { x: x + width, y: y + height }];
+  return corners.every((each) => isInside(flow.flowToScreenPosition(each), seen, NO_MARGINS));
+}
+
+const NO_MARGINS = { left: 0, right: 0, top: 0, bottom: 0 };
+
 /** The nodes of the canvas that stand for nodes of the document: collapsed groups for those inside. */
 function shownFor(nodes: readonly string[]): string[] {
   const { hidden } = foldedOf(useDesigner.getState());
@@ -90,6 +102,12 @@ export function useCanvasApi(
           duration: 160,
           ...(only === undefined ? {} : { nodes: shownFor(only).map((id) => ({ id })) }),
         });
+      },
+      contain: (id) => {
+        const areas = areasOf(box.current);
+        const [shown = id] = shownFor([id]);
+        if (areas === null || isContained(flow, areas, shown)) return;
+        void flow.fitView({ ...fitIn(areas), duration: 160, nodes: [{ id: shown }] });
       },
       zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor, { duration: 120 }),
       zoomTo: (level) => void flow.zoomTo(level, { duration: 120 }),

@@ -40,6 +40,7 @@ import {
 } from "../graph/history";
 import type { Drawn, draw } from "../graph/opening";
 import { type Translated, t } from "../ui/i18n";
+import { canvas } from "./canvasApi";
 import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 
@@ -386,6 +387,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
       const ids = open ? [...others, fragment] : others;
       if (topologyId !== null) keepOpen(topologyId, ids);
       await showOpened(ids);
+      if (open) requestAnimationFrame(() => canvas()?.contain(fragment));
     },
 
     setLayer: (layer) => set({ layer }),
