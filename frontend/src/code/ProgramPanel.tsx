@@ -86,10 +86,7 @@ export function ProgramPanel() {
               <Button
                 size="compact-xs"
                 variant="default"
-                title={t({
-                  id: "code.discard_typed",
-                  message: "Shows the program of the canvas. Undo brings your text back.",
-                })}
+                title={t("Shows the program of the canvas. Undo brings your text back.")}
                 onClick={() => pendingText()?.discard()}
               >
                 {t("Discard")}

@@ -20,7 +20,8 @@ export const zh = {
   "code.not_one_file": "此程序含有片段或多个文件。请在画布上编辑其节点。",
   "code.lines_replaced": "您输入的部分行已被画布替换。撤销即可恢复。",
   Discard: "放弃",
-  "code.discard_typed": "显示画布的程序。撤销可恢复您的文本。",
+  "Shows the program of the canvas. Undo brings your text back.":
+    "显示画布的程序。撤销可恢复您的文本。",
   "Edit the program": "编辑程序",
   "A program has up to {n} characters.": "程序最多 {n} 个字符。",
   "$ unchanged lines": "$ 行未改变",
