@@ -234,9 +234,13 @@ private[millrace] final class StreamThread(
   private object states extends ChainStates {
     private val conf = {
       val c = session.sessionState.conf.clone()
-      // A snapshot is made after this many epochs, of which there are several in a second.
-      c.setConfString("spark.sql.streaming.stateStore.minDeltasForSnapshot", "600")
-      c.setConfString("spark.sql.streaming.stateStore.commitValidationEnabled", "false")
+      val own = "spark.sql.streaming.stateStore"
+      // The epochs between two snapshots. Each epoch lists those since the last one.
+      c.setConfString(s"$own.minDeltasForSnapshot", "100")
+      // Commits are awaited here, and the driver is not told of each.
+      c.setConfString(s"$own.commitValidation.enabled", "false")
+      // Checksums are written by the threads that commit.
+      c.setConfString(s"$own.fileChecksumThreadPoolSize", "0")
       new StateStoreConf(c, Map.empty)
     }
     private val hadoop = {
@@ -392,7 +396,7 @@ private[millrace] final class StreamThread(
   private var rate = 0.0
   private val current = mutable.Map[Int, DataWriter[InternalRow]]()
   private val messages = mutable.ArrayBuffer[WriterCommitMessage]()
-  private val before = mutable.Map[SourceOffsets, String]()
+  private val before = mutable.LinkedHashMap[SourceOffsets, String]()
 
   private def millisSince(nanos: Long): Long = (System.nanoTime() - nanos) / 1000000
 
@@ -488,35 +492,42 @@ private[millrace] final class StreamThread(
       own.offsetLog.purge(batch - kept)
       own.commitLog.purge(batch - kept)
     }
-    done = progress(millisSince(openSince), epochRecords / seconds)
+    val (took, sources) = (millisSince(openSince), before.toSeq.map { case (s, from) => (from, s.places.toMap) })
+    val (records, perSecond, number, at) = (epochRecords, epochRecords / seconds, batch, timestamp)
+    done = () => progress(number, at, took, records, perSecond, sources)
   }
 
   // ---- a query for those who watch it ----
 
-  @volatile private var done: StreamingQueryProgress = _
+  /** Makes the progress of the last epoch, when somebody asks for it. */
+  @volatile private var done: () => StreamingQueryProgress = () => null
 
-  private def progress(took: Long, perSecond: Double): StreamingQueryProgress = {
-    val durations = new java.util.HashMap[String, java.lang.Long]()
-    durations.put("triggerExecution", took)
-    val processed = epochRecords * 1000.0 / Math.max(1L, took)
-    new StreamingQueryProgress(
-      id,
-      runId,
-      name,
-      java.time.Instant.ofEpochMilli(timestamp).toString,
-      batch,
-      took,
-      durations,
-      java.util.Map.of(),
-      Array.empty,
-      sources.zipWithIndex.map { case (s, i) =>
-        val n = if (i == 0) epochRecords else 0L
-        new SourceProgress(s"KafkaV2[$i]", before(s), s.json, s.json, n, perSecond, processed, java.util.Map.of())
-      }.toArray,
-      new SinkProgress("millrace", -1L, java.util.Map.of()),
-      java.util.Map.of()
-    )
-  }
+  private def progress(
+      number: Long,
+      at: Long,
+      took: Long,
+      records: Long,
+      perSecond: Double,
+      sources: Seq[(String, Map[TopicPartition, Long])]
+  ): StreamingQueryProgress = new StreamingQueryProgress(
+    id,
+    runId,
+    name,
+    java.time.Instant.ofEpochMilli(at).toString,
+    number,
+    took,
+    java.util.Map.of("triggerExecution", took),
+    java.util.Map.of(),
+    Array.empty,
+    sources.zipWithIndex.map { case ((from, until), i) =>
+      val n = if (i == 0) records else 0L
+      val (end, processed) = (StreamThread.json(until), n * 1000.0 / Math.max(1L, took))
+      val arriving = if (i == 0) perSecond else 0.0
+      new SourceProgress(s"KafkaV2[$i]", from, end, end, n, arriving, processed, java.util.Map.of())
+    }.toArray,
+    new SinkProgress("millrace", -1L, java.util.Map.of()),
+    java.util.Map.of()
+  )
 
   /** The seconds since the last epoch. */
   private[millrace] def idleSeconds: Double = if (busy || open) 0.0 else (System.nanoTime() - idleSince) / 1e9
@@ -534,7 +545,7 @@ private[millrace] final class StreamThread(
   override def status: StreamingQueryStatus =
     new StreamingQueryStatus(if (busy) "Processing new data" else "Waiting for data to arrive", busy, busy)
   override def recentProgress: Array[StreamingQueryProgress] = Option(lastProgress).toArray
-  override def lastProgress: StreamingQueryProgress = done
+  override def lastProgress: StreamingQueryProgress = done()
   override def awaitTermination(): Unit = { thread.join(); exception.foreach(throw _) }
   override def awaitTermination(timeoutMs: Long): Boolean = {
     thread.join(timeoutMs)
