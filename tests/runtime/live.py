@@ -222,7 +222,8 @@ class Play:
     def write(self, line: Line, formats: Any) -> None:
         """Write one record and wait until the broker has it."""
         key, value = to_bytes(line, formats)
-        headers = [(n, t.encode()) for n, t in (line.get("headers") or {}).items()]
+        given = (line.get("headers") or {}).items()
+        headers = [(n, None if t is None else t.encode()) for n, t in given]
         self.producer.produce(
             line["topic"], key=key, value=value, partition=line.get("partition", 0),
             on_delivery=self._written, timestamp=line["timestamp"], headers=headers,

@@ -57,11 +57,14 @@ object StreamThread {
   private[millrace] val atLeastOnceMs = 1000L
 
   /** The records of an epoch that a query with all its Spark tasks processes faster, if several are so large. */
-  private[millrace] val many = 20000
-  private[millrace] val manyTimes = 3
+  @volatile private var many = 20000
+  private val manyTimes = 3
 
   /** The interval at which it is checked that the topics have the same partitions, in ms. */
-  private[millrace] val checkMs = 10000L
+  @volatile private var checkMs = 10000L
+
+  /** Sets these limits, for tests. */
+  def limit(records: Int, millis: Long): Unit = { many = records; checkMs = millis }
   private[millrace] val patience = Duration.ofSeconds(20)
 
   private val threads = new ConcurrentHashMap[String, StreamThread]()
