@@ -22,7 +22,7 @@ from millrace_compiler import (
     load_document,
 )
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
-from millrace_compiler.graphs.expander import SEPARATOR
+from millrace_compiler.graphs.expansion import title
 from millrace_compiler.graphs.fragments import expand, filled, resolved
 from millrace_model.diagnostics import DiagnosticJson, PlacedDiagnostic
 from millrace_model.documents import TopologyDocument
@@ -160,7 +160,7 @@ def show_diagnostics(diagnostics: Sequence[DiagnosticJson], *, as_json: bool = F
     for each in found:
         node = each.get("node")
         if node and "inner" in each:
-            node += f" > {each['inner'].removeprefix(node + SEPARATOR)}"
+            node = title(node, each["inner"])
         where = ".".join(x for x in (node, each.get("path") or each.get("parameter")) if x)
         where = where or "the document"
         at = each.get("position")

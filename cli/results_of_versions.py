@@ -9,7 +9,6 @@ from pathlib import Path
 
 from millrace_compiler import Compilation, Refused
 from millrace_compiler.diagnostics.diagnostics import Diagnostic
-from millrace_compiler.graphs.fragments import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine, OutputLine
 from millrace_runtime.counterexamples import Found, Searched, search
@@ -41,8 +40,8 @@ def differ_command(arguments: argparse.Namespace) -> int:
             show_diagnostics(refused, as_json=arguments.json)
             return 2
         searched = search(
-            warm.spark, warm.analyzer, resolved(old), resolved(new),
-            seeds=seeds, seconds=arguments.seconds, seed=arguments.seed,
+            warm.spark, warm.analyzer, old, new, seeds=seeds,
+            seconds=arguments.seconds, seed=arguments.seed,
         )  # fmt: skip
     finally:
         warm.close()

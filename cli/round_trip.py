@@ -41,6 +41,14 @@ def round_trip(document: TopologyDocument, analyzer: Analyzer) -> list[str]:
 
 
 def _texts(document: TopologyDocument) -> dict[str, tuple[str, ...]]:
-    """Label and description of each node."""
-    nodes = {each["id"]: (each.get("label"), each.get("description")) for each in document["nodes"]}
-    return {id_: tuple((text or "").strip() for text in texts) for id_, texts in nodes.items()}
+    """Label and description of each node, also in fragments that the program has as functions."""
+    parts = {"": document["nodes"]} | {
+        f"{name}: ": each["nodes"] for name, each in (document.get("fragments") or {}).items()
+    }
+    return {
+        prefix + node["id"]: tuple(
+            (text or "").strip() for text in (node.get("label"), node.get("description"))
+        )
+        for prefix, nodes in parts.items()
+        for node in nodes
+    }

@@ -14,7 +14,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from millrace_runtime.driver.options import kafka_options
+from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import connector_jars, java, storage_jars
+from millrace_runtime.kafka.reaching import require_reachable, uses_broker
 
 from cli.compiling import compile_command
 from cli.documents import read_document
@@ -48,6 +50,13 @@ def _kafka_config(file: Path) -> list[str]:
 def run_command(arguments: argparse.Namespace) -> int:
     """Compile into a temporary folder and run job.py as a deployment would."""
     document = read_document(arguments.document, arguments.environment)
+    if uses_broker(document):
+        # Before Spark starts to check the expressions.
+        try:
+            require_reachable(arguments.bootstrap_servers)
+        except MillraceError as error:
+            echo(error.message)
+            return 1
     name = str(document.get("name") or "topology")
     data = Path(os.environ.get("MILLRACE_DATA") or Path.cwd() / ".millrace")
     # The name may contain characters that a folder's name may not.

@@ -1,6 +1,7 @@
 package oracle
 
 import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.node.ObjectNode
 import java.time.Duration
 import org.apache.kafka.common.header.Headers
 import org.apache.kafka.common.serialization.Serde
@@ -11,7 +12,9 @@ import scala.util.Try
 
 /** Stores whose rows have headers (KIP-1271), by reflection: releases before 4.3 do not have them. */
 object HeaderStores {
-  private val rows = Try(Class.forName("org.apache.kafka.streams.state.ValueTimestampHeaders")).toOption
+  private def known(name: String) = Try(Class.forName(s"org.apache.kafka.streams.state.$name")).toOption
+  private val rows = known("ValueTimestampHeaders")
+  private val sessions = known("AggregationWithHeaders")
 
   private def called(name: String, arguments: AnyRef*): Any =
     classOf[Stores].getMethods.find(m => m.getName == name && m.getParameterCount == arguments.size) match {
@@ -19,11 +22,11 @@ object HeaderStores {
       case None => throw new Unsupported("headers in stores, before 4.3")
     }
   private def built(kind: String, supplier: Any, key: Serde[_], value: Serde[_]): StoreBuilder[_ <: StateStore] =
-    called(s"timestamped${kind}StoreWithHeadersBuilder", supplier.asInstanceOf[AnyRef], key, value)
+    called(s"${kind}StoreWithHeadersBuilder", supplier.asInstanceOf[AnyRef], key, value)
       .asInstanceOf[StoreBuilder[_ <: StateStore]]
 
   def keyValue(name: String, key: Serde[_], value: Serde[_]): StoreBuilder[_ <: StateStore] =
-    built("KeyValue", called("persistentTimestampedKeyValueStoreWithHeaders", name), key, value)
+    built("timestampedKeyValue", called("persistentTimestampedKeyValueStoreWithHeaders", name), key, value)
 
   def window(
       name: String,
@@ -34,7 +37,21 @@ object HeaderStores {
   ): StoreBuilder[_ <: StateStore] = {
     val duplicates = java.lang.Boolean.FALSE
     val supplier = called("persistentTimestampedWindowStoreWithHeaders", name, retention, size, duplicates)
-    built("Window", supplier, key, value)
+    built("timestampedWindow", supplier, key, value)
+  }
+
+  def session(name: String, retention: Duration, key: Serde[_], value: Serde[_]): StoreBuilder[_ <: StateStore] =
+    built("session", called("persistentSessionStoreWithHeaders", name, retention), key, value)
+
+  /** A value with headers, as a session store keeps it. */
+  def aggregation(value: Any, headers: Headers): Any =
+    sessions.get.getMethods.find(_.getName == "make").get.invoke(null, value.asInstanceOf[AnyRef], headers)
+
+  /** The parts of what [[aggregation]] returns. */
+  object Aggregation {
+    def unapply(row: Any): Option[(Any, Headers)] = sessions.filter(_.isInstance(row)).map { c =>
+      (c.getMethod("aggregation").invoke(row), c.getMethod("headers").invoke(row).asInstanceOf[Headers])
+    }
   }
 
   /** A row with headers. */
@@ -55,6 +72,17 @@ object HeaderStores {
     val o = Main.mapper.createObjectNode()
     o.set[JsonNode]("value", Json.node(value, valueType))
     o.put("timestamp", timestamp)
+    withHeaders(o, headers)
+  }
+
+  /** A row of a session store as a struct of aggregation and headers. */
+  def json(aggregation: Any, headers: Headers, valueType: DataType): JsonNode = {
+    val o = Main.mapper.createObjectNode()
+    o.set[JsonNode]("aggregation", Json.node(aggregation, valueType))
+    withHeaders(o, headers)
+  }
+
+  private def withHeaders(o: ObjectNode, headers: Headers): JsonNode = {
     val all = o.putArray("headers")
     headers.forEach { h =>
       val each = all.addObject().put("name", h.key)

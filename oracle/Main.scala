@@ -326,6 +326,7 @@ object Main {
           "value",
           value match {
             case HeaderStores(v, timestamp, headers) => HeaderStores.json(v, timestamp, headers, vt)
+            case HeaderStores.Aggregation(v, headers) => HeaderStores.json(v, headers, vt)
             case _ => Json.node(value, vt)
           }
         )

@@ -93,6 +93,9 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
       case "store.window" if headers =>
         storeTypes(name) = (KeyType(kt, Some(WindowSpec("time", d("window_size").toMillis, 0))), vt)
         HeaderStores.window(name, d("retention"), d("window_size"), ks, vs)
+      case "store.session" if headers =>
+        storeTypes(name) = (KeyType(kt, Some(WindowSpec("session", 0, 0))), vt)
+        HeaderStores.session(name, d("retention"), ks, vs)
       case _ if headers => throw new Unsupported(s"headers in a ${s.kind}")
       case "store.key_value" =>
         storeTypes(name) = (KeyType(kt), vt)

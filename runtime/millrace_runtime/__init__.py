@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from millrace_runtime.dsl.fragments import (
         Fragment,
         FragmentInput,
+        FragmentOutput,
         fragment,
+        fragment_output,
         global_table_input,
         parameter,
         stream_input,
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
         Response,
     )
     from millrace_runtime.processor.stores import (
+        AggregationWithHeaders,
         KeyValueStore,
         ReadOnlyKeyValueStore,
         ReadOnlySessionStore,
@@ -106,7 +109,9 @@ _HOMES = {
     "dsl.fragments": (
         "Fragment",
         "FragmentInput",
+        "FragmentOutput",
         "fragment",
+        "fragment_output",
         "global_table_input",
         "parameter",
         "stream_input",
@@ -169,6 +174,7 @@ _HOMES = {
     "session.session": ("spark_session",),
     "processor.handling": ("DeadLetter", "FailedRecord", "RecordError", "Response"),
     "processor.stores": (
+        "AggregationWithHeaders",
         "KeyValueStore",
         "ReadOnlyKeyValueStore",
         "ReadOnlySessionStore",
@@ -195,12 +201,14 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "STREAM_TIME",
     "WALL_CLOCK_TIME",
+    "AggregationWithHeaders",
     "CogroupedStream",
     "DeadLetter",
     "FailedRecord",
     "Format",
     "Fragment",
     "FragmentInput",
+    "FragmentOutput",
     "GlobalTable",
     "GroupedStream",
     "GroupedTable",
@@ -235,6 +243,7 @@ __all__ = [
     "double",
     "float_",
     "fragment",
+    "fragment_output",
     "global_table_input",
     "hopping",
     "integer",

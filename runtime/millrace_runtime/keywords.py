@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
@@ -35,23 +35,36 @@ def checked(function: Callable[P, R], name: str | None = None) -> Callable[P, R]
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
-        if keywords:
-            known = _known(function)
-            unknown = [each for each in keywords if each not in known]
-            if unknown:
-                raise TypeError(_message(shown, unknown[0], known))
+        refuse_unknown(function, keywords, shown)
         return function(*args, **keywords)
 
     return call
 
 
+def refuse_unknown(
+    function: Callable[..., Any], keywords: Mapping[str, object], shown: str
+) -> None:
+    """Raise TypeError if one of the keyword arguments is none of the function's."""
+    if not keywords:
+        return
+    known = _known(function)
+    unknown = next((each for each in keywords if known is not None and each not in known), None)
+    if unknown is not None and known is not None:
+        raise TypeError(_message(shown, unknown, known))
+
+
 @functools.cache
-def _known(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of a function's arguments, with those of a `**name: Unpack[TypedDict]`."""
+def _known(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Return the names of a function's arguments, with those of a `**name: Unpack[TypedDict]`.
+
+    None: it passes any on to another function, which refuses them.
+    """
     names: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             typed = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            if typed == "Any":
+                return None
             names += inspect.unwrap(function).__globals__[typed].__annotations__
         elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
             names.append(parameter.name)

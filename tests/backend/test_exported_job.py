@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
 import subprocess
 import sys
 import zipfile
-from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from topologies import actions, testing
 from launcher import java
 from tests.compiler.kit import OneTypeAnalyzer, document, node, sink, stream
 from tests.conftest import Broker
+from tests.packages import wheel_of
 from tests.runtime import topics
 from tests.served import serving_analyzer
 
@@ -33,26 +32,6 @@ PACKAGES = (
     *("pytest", "iniconfig", "packaging", "pluggy", "pygments"),
 )
 KEPT = ("HOME", "LANG", "TMPDIR", "MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_JAR_MIRROR")
-
-
-def wheel_of(name: str, folder: Path) -> None:
-    """Write the wheel of an installed distribution, so that pip needs no network."""
-    found: Distribution = distribution(name)
-    [about] = [file.parent.name for file in found.files or () if file.name == "METADATA"]
-    prefix = about.removesuffix(".dist-info")
-    tags = re.findall(r"^Tag: (\S+)$", found.read_text("WHEEL") or "", re.MULTILINE)
-    record: list[tuple[str, str, str]] = []
-    path = folder / f"{prefix}-{tags[-1]}.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for file in found.files or ():
-            if file.suffix == ".pyc" or file.name in {"RECORD", "INSTALLER", "REQUESTED"}:
-                continue
-            inside = f"{prefix}.data/scripts/{file.name}" if ".." in file.parts else str(file)
-            archive.write(str(file.locate()), inside)
-            record.append((inside, "", ""))
-        text = io.StringIO()
-        csv.writer(text).writerows([*record, (f"{prefix}.dist-info/RECORD", "", "")])
-        archive.writestr(f"{prefix}.dist-info/RECORD", text.getvalue())
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format, bytes_
-from millrace_runtime.processor.stores import ValueTimestampHeaders
+from millrace_runtime.processor.stores import AggregationWithHeaders, ValueTimestampHeaders
 from millrace_runtime.testing import RecordFailed, TestRecord, TopologyTestDriver
 
 Json = dict[str, Any]
@@ -108,9 +108,10 @@ def plain(value: Any) -> Any:
         return base64.b64encode(value).decode()
     if isinstance(value, decimal.Decimal):
         return float(value)
-    if isinstance(value, ValueTimestampHeaders):
+    if isinstance(value, ValueTimestampHeaders | AggregationWithHeaders):
         headers = [{"name": name, "value": plain(each)} for name, each in value.headers]
-        return {"value": plain(value.value), "timestamp": value.timestamp, "headers": headers}
+        parts = {name: plain(each) for name, each in value._asdict().items()}
+        return {**parts, "headers": headers}
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list):

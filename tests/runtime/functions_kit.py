@@ -28,7 +28,10 @@ SCHEMA = (
 )
 VALUE = parse_type(SCHEMA)
 LIMIT, RATE, OPEN = 10, 0.5, ("open", "a", "")
-NAMES = {"LIMIT": LIMIT, "RATE": RATE, "OPEN": OPEN}
+PRICES, STATES = {"a": 1.5, "open": -0.0, "": 2.0}, {0: "none", 1: "one", 10: "ten", -1: "minus"}
+COUNTS = {"a": 1, "A b": 2**40}
+NAMES = {"LIMIT": LIMIT, "RATE": RATE, "OPEN": OPEN, "PRICES": PRICES, "STATES": STATES,
+         "COUNTS": COUNTS}  # fmt: skip
 _number = itertools.count()
 
 _INTS = (0, 1, -1, 2, 3, 7, 10, 11, -10, 100, 2**31 - 1, -(2**31))
@@ -125,10 +128,11 @@ class Case:
     truth: bool
 
     @staticmethod
-    def of(text: str, *, truth: bool = False) -> Case | None:
+    def of(text: str, *, truth: bool = False, expects: str | None = None) -> Case | None:
         """Return the case of a function; None if it is not translated."""
+        needed = CONDITION if truth else None if expects is None else parse_type(expects)
         try:
-            made = translation(text, **({"expects": CONDITION} if truth else {}))
+            made = translation(text, expects=needed)
         except NotTranslated:
             return None
         return Case(text, function(text), made, truth)
@@ -197,14 +201,20 @@ def differences(spark: Any, cases: Sequence[Case], rows: Sequence[tuple[Any, Any
     from pyspark.sql import functions as F  # noqa: N812
 
     made = frame(spark, rows)
-    wanted = [columns.attempt(F.expr(case.sql.sql), "n", "p").alias(f"c{index}")
-              for index, case in enumerate(cases)]  # fmt: skip
+    # As a list of entries, a map keeps their order on its way to Python.
+    texts = [f"map_entries({case.sql.sql})" if case.sql.type.name == "MAP" else case.sql.sql
+             for case in cases]  # fmt: skip
+    wanted = [columns.attempt(F.expr(text), "n", "p").alias(f"c{index}")
+              for index, text in enumerate(texts)]  # fmt: skip
     found = []
     for row in made.select("number", *wanted).collect():
         key, value = rows[row["number"]]
         for index, case in enumerate(cases):
             got = row[f"c{index}"]
-            spark_ = "failed" if got["fault"] else _shown(case.sql, _plain(got["value"]))
+            value_ = _plain(got["value"])
+            if case.sql.type.name == "MAP" and value_ is not None:
+                value_ = {each["key"]: each["value"] for each in value_}
+            spark_ = "failed" if got["fault"] else _shown(case.sql, value_)
             python = case.expected(key, value)
             if spark_ != python:
                 found.append(
@@ -225,12 +235,38 @@ def _fields(*names: str) -> st.SearchStrategy[str]:
 _INT_LEAF = st.one_of(
     _fields("i", "j", "l", "h", "at"),
     st.sampled_from(["0", "1", "2", "-3", "7", "LIMIT", "2147483648", "value.o.n", "value.i"]),
-    st.sampled_from(["value.m.get('a')", "value.m['a']", "value.ns[0]", "len(value.ns)"]),
+    st.sampled_from(
+        [
+            "value.m.get('a')",
+            "value.m['a']",
+            "value.ns[0]",
+            "len(value.ns)",
+            "value.m.get(value.s)",
+            "value.m.get(value.t, 0)",
+            "COUNTS.get(value.s, 0)",
+            "COUNTS[value.t]",
+            "len(value.ns[-2:])",
+        ]
+    ),
 )
-_FLOAT_LEAF = st.one_of(_fields("d", "e"), st.sampled_from(["0.5", "RATE", "-1.0", "0.0"]))
+_FLOAT_LEAF = st.one_of(
+    _fields("d", "e"),
+    st.sampled_from(["0.5", "RATE", "-1.0", "0.0", "PRICES[value.s]", "PRICES.get(value.t, 0.5)"]),
+)
 _TEXT_LEAF = st.one_of(
     _fields("s", "t"),
-    st.sampled_from(["key", "'a'", "''", "', '", "value.o.name", "value['o']['name']"]),
+    st.sampled_from(
+        [
+            "key",
+            "'a'",
+            "''",
+            "', '",
+            "value.o.name",
+            "value['o']['name']",
+            "STATES[value.i]",
+            "STATES.get(value.l, 'other')",
+        ]
+    ),
 )
 _BOOL_LEAF = st.one_of(_fields("b"), st.sampled_from(["True", "False", "value.b is None"]))
 
@@ -269,6 +305,7 @@ def expressions(depth: int) -> dict[str, st.SearchStrategy[str]]:
             any_of("({} / {})", i, i),
             any_of("float({})", i),
             any_of("abs({}) | -{}", f),
+            any_of("max({}, {}) | min({}, {})", f, f),
             make("({} if {} else {})", f, b, f),
         ),
         "str": st.one_of(
@@ -278,6 +315,7 @@ def expressions(depth: int) -> dict[str, st.SearchStrategy[str]]:
                    "{}.removeprefix('a') | str({}) | ','.join({}.split()) | {}.split(',')[0] | "
                    "'-'.join([w.upper() for w in {}.split(' ') if w])", s),
             any_of("({} + {}) | {}.replace('a', {}) | ({} or {})", s, s),
+            any_of("max({}, {}) | min({}, {})", s, s),
             any_of("str({})", st.one_of(i, s, b)),
             any_of("f'{{{}}}' | f'n={{{}}}!'", plain),
             make("({} if {} else {})", s, b, s),
@@ -293,6 +331,7 @@ def expressions(depth: int) -> dict[str, st.SearchStrategy[str]]:
             any_of("({} is None) | ({} is not None) | ({} == None)", some),
             any_of("({} in OPEN) | ({} not in ('a', 'b', None)) | ({} in {{'x', ''}})", s),
             any_of("({} in (1, 2, LIMIT)) | ({} not in [0, -1]) | (0 < {} <= LIMIT)", i),
+            any_of("({} in PRICES) | ({} not in COUNTS) | ({} in value.ts) | ({} in value.m)", s),
             st.sampled_from([
                 "('a' in value.m)", "any(t == 'a' for t in value.ts)",
                 "all(n > 0 for n in value.ns if n)", "any(value.ts and t for t in value.ts)",
@@ -328,7 +367,9 @@ def functions(depth: int = 3) -> st.SearchStrategy[str]:
     lists = st.sampled_from(
         ["[t.upper() for t in value.ts]", "[n + 1 for n in value.ns if n]",
          "[t for t in value.s.split(',') if t]", "value.s.split() if value.b else []",
-         "[value.i, value.j]", "[{'w': w, 'n': len(w)} for w in value.t.split()]"]
+         "[value.i, value.j]", "[{'w': w, 'n': len(w)} for w in value.t.split()]",
+         "value.ns + [value.i]", "([value.j] + value.ns)[-2:]", "value.ts[1:] + value.s.split()",
+         "(value.ts + [value.s])[:-1]", "value.ns[:2] + value.ns[2:]", "value.ts[1:3]"]
     ).map(lambda text: f"{head}{text}")  # fmt: skip
     return st.one_of(
         value.map(lambda text: head + text),

@@ -54,6 +54,16 @@ def test_each_record_is_counted_in_the_windows_of_the_function(
     assert driver.store("per-shift").fetch("a", 6 * HOUR) == 2
 
 
+def test_a_lambda_with_a_value_of_its_function_gives_the_windows(
+    topology_test_driver: Create,
+) -> None:
+    size = 6 * HOUR
+    driver = topology_test_driver(counting(lambda ts: [(ts // size * size, ts // size * size + 1)]))
+    driver.input_topic("in").pipe("a", 1, 7 * HOUR)
+    [(key, count)] = driver.output_topic("out").read_key_values()
+    assert (key["window"]["start"], key["window"]["end"], count) == (size, size + 1, 1)
+
+
 def test_what_is_no_window_is_an_error_of_the_record(topology_test_driver: Create) -> None:
     driver = topology_test_driver(counting(odd))
     source = driver.input_topic("in")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from millrace_runtime import (
@@ -19,11 +20,24 @@ from millrace_runtime import (
     versioned_store,
 )
 from millrace_runtime.testing import Drop, RecordFailed, TestRecord, TopologyTestDriver
+from millrace_runtime.testing.sessions import session
 
 from tests.testing import programs
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 Create = Callable[..., TopologyTestDriver]
+
+
+def test_what_a_node_prints_is_printed_once(
+    topology_test_driver: Create, capsys: pytest.CaptureFixture[str]
+) -> None:
+    topology = Topology("printing")
+    lines = topology.stream("lines", key=string(), value=string())
+    lines.peek("concat('saw ', value)", name="see").to("out")
+    topology_test_driver(topology).input_topic("lines").pipe("a", "x")
+    assert capsys.readouterr().out == "see: saw x\n"
+    jvm: Any = session()._jvm
+    assert not jvm.org.apache.logging.log4j.LogManager.getLogger("millrace.task").isInfoEnabled()
 
 
 def test_each_record_is_processed_before_the_next(topology_test_driver: Create) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -18,6 +20,34 @@ LIMIT = 10
 
 def with_root(value: Any) -> Any:
     return {**value, "root": math.isqrt(value["n"] + LIMIT)}
+
+
+@dataclass
+class Line:
+    item: str
+    size: int
+
+
+def line(value: Any) -> Line:
+    return Line(value["item"].title(), round(value["n"]))
+
+
+class Price:
+    """Has a price for each order, as an object that is called."""
+
+    def __init__(self, each: int) -> None:
+        self.each = each
+
+    @functools.lru_cache  # noqa: B019 - a method that has no source of its own
+    def of(self, n: int) -> int:
+        return self.each * n
+
+    def __call__(self, value: Any) -> int:
+        return self.of(value["n"])
+
+
+price = Price(3)
+PRICES = {"pen": 2, "ink": 7}
 
 
 def orders_of(topology: Topology) -> Any:
@@ -53,6 +83,38 @@ def test_translated_and_other_functions_run_in_one_program(topology_test_driver:
     assert driver.output_topic("halves").read_key_values() == [("PEN RED", 7), ("PEN RED", 52)]
 
 
+def test_objects_that_are_called_and_records_with_a_class(topology_test_driver: Create) -> None:
+    topology = Topology("objects")
+    orders = orders_of(topology)
+    orders.map_values(line).to("lines")
+    orders.map_values(price).to("prices", value=long())
+    orders.map_values(lambda value: PRICES.get(value["item"], 0) + value["n"]).to("listed")
+    orders.foreach(lambda key, value: print("saw", value["item"]))
+    sizes = orders.split(
+        {"one": lambda value: round(value["n"]) == 1, "two": lambda value: value["n"] == 2},
+        default="many",
+    )
+    for name, stream in sizes.items():
+        stream.map_values("value.n").to(name)
+    agg = orders.group_by_key().aggregate(
+        "MAP<STRING, BIGINT>", initializer=dict,
+        aggregator=lambda key, value, agg: {
+            **agg, value["item"]: agg.get(value["item"], 0) + value["n"]
+        },
+    )  # fmt: skip
+    agg.to_stream().to("sums")
+    driver = topology_test_driver(topology)
+    for item, n in (("pen", 2), ("ink", 1), ("pen", 3)):
+        driver.input_topic("orders").pipe("a", {"item": item, "n": n})
+    assert driver.output_topic("lines").read_value() == {"item": "Pen", "size": 2}
+    assert driver.output_topic("prices").read_values() == [6, 3, 9]
+    assert driver.output_topic("listed").read_values() == [4, 8, 5]
+    found = {name: driver.output_topic(name).read_values() for name in sizes}
+    assert found == {"one": [1], "two": [2], "many": [3]}
+    last = driver.output_topic("sums").read_values()[-1]
+    assert list(last.items()) == [("pen", 5), ("ink", 1)]
+
+
 def test_an_exception_fails_the_record_in_both_ways(topology_test_driver: Create) -> None:
     topology = Topology("failing", processing_handler="continue")
     orders = orders_of(topology)
@@ -70,7 +132,7 @@ def test_a_function_in_python_names_the_line_of_its_program(topology_test_driver
     topology = Topology("lines")
     orders_of(topology).map_values(with_root, name="root").to("out")
     driver = topology_test_driver(topology)
-    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 20\)"):
+    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 22\)"):
         driver.input_topic("orders").pipe("x", {"item": "pen", "n": -11})
 
 

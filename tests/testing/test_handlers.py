@@ -52,6 +52,17 @@ def shares(handler: object, **settings: object) -> Topology:
     return topology
 
 
+def test_a_lambda_answers_and_what_it_cannot_keep_is_refused(
+    topology_test_driver: Create,
+) -> None:
+    driver = topology_test_driver(shares(lambda record, error: Response.resume()))
+    driver.input_topic("in").pipe("a", {"n": 0, "m": "1"})
+    assert [(drop.node, drop.reason) for drop in driver.drops] == [("share", "processing")]
+    outer = object()
+    with pytest.raises(ValueError, match=r"test_handlers\.py, line \d+: .* outer of the enclosing"):
+        shares(lambda record, error: outer)
+
+
 def test_a_function_drops_answers_and_stops(topology_test_driver: Create) -> None:
     driver = topology_test_driver(shares(decide, dead_letter_topic="dead"))
     source, out, dead = (

@@ -2,6 +2,7 @@
 
 Each class names a repository on GitHub. From it come facts only: topics, what the application
 computes, and the records of its tests. Avro and Protobuf of the applications are JSON here.
+docs/applications.md has the lines of applications and programs (applications.py).
 
 Not written: left and outer joins of streams by `JoinWindows.of` in the Kotlin examples. Before
 Kafka 4.0, which removed it, they sent a result without a match at once, and again with one.

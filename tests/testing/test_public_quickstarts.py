@@ -2,7 +2,7 @@
 
 From the repository come facts only: topics, what the applications compute, and the records of their
 tests. Avro of the applications is JSON here, except where a record that Avro refuses is the point.
-The twelve of them have 439 lines of Java without imports, comments and logging, and about 155 here.
+docs/applications.md has their lines.
 Not written: the rate of dropped records per second, which the applications read from Kafka's
 metrics; their totals are here. `print` and `foreach`, which have no results.
 """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, cast
 
 from millrace_model.diagnostics import Announced
+from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
 from millrace_model.plans import (
     CodeJson,
@@ -40,6 +41,7 @@ from millrace_compiler.planning.physical import lower_graph
 from millrace_compiler.planning.plan import Plan, make_plan, runs_as
 from millrace_compiler.planning.plan_text import plan_text
 from millrace_compiler.planning.task_graph import task_graph
+from millrace_compiler.program.fragments import Fragments, read_fragments
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import write_program
 
@@ -279,7 +281,9 @@ def compile_document(
     if dialect == "plain" and not report.failed:
         written = emit_plain(graph, inferred, settings, report, analyzer)
     elif not report.failed:
-        written = write_program(graph, settings)
+        written = write_program(
+            graph, settings, _fragments(resolution.document, expansion, graph, settings)
+        )
     compilation = Compilation(
         document,
         graph,
@@ -302,6 +306,15 @@ def compile_document(
         if dialect == "exact":
             compilation.task_graph = task_graph(plan, settings)
     return compilation
+
+
+def _fragments(
+    document: object, expansion: Expansion, graph: Graph, settings: Mapping[str, object]
+) -> Fragments | None:
+    """The fragments of a document without errors as functions of its program."""
+    if not expansion.origins:
+        return None
+    return read_fragments(cast(TopologyDocument, document), expansion, graph, settings)
 
 
 def _check_real_time(graph: Graph, report: Diagnostics) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 #: What a processor does with the result of a function, by the method of the program.
@@ -81,6 +81,27 @@ def class_code(method: str, function: str, columns: Sequence[str], class_name: s
         "        self.context = context\n\n"
         "    def process(self, record):\n"
         f"        {_BODIES[method].format(call=call)}\n"
+    )
+
+
+def choosing(class_name: str, branches: Mapping[str, str], default: str | None) -> str:
+    """The class that sends a record to the port of the first call that is true."""
+    lines = []
+    for number, (port, call) in enumerate(branches.items()):
+        lines += [
+            f"        {'elif' if number else 'if'} {call}:",
+            f'            self.context.forward(record, to="{port}")',
+        ]
+    if default is not None:
+        lines += ["        else:", f'            self.context.forward(record, to="{default}")']
+    body = "\n".join(lines)
+    return (
+        f"class {class_name}(Processor):\n"
+        '    """Send each record to the first branch whose function is true."""\n\n'
+        "    def init(self, context):\n"
+        "        self.context = context\n\n"
+        "    def process(self, record):\n"
+        f"{body}\n"
     )
 
 

@@ -401,7 +401,7 @@ class Store(Operator):
         value = self.values.get("value_type")
         if not isinstance(value, DataType):
             return None
-        return with_headers(value) if self.values.get("headers") else value
+        return with_headers(value, self.type) if self.values.get("headers") else value
 
     def store_name(self) -> str:
         """The name of the store in code and queries."""

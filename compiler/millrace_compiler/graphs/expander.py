@@ -20,7 +20,13 @@ from millrace_model.documents import (
 from millrace_compiler.diagnostics.diagnostics import Diagnostic, Diagnostics, kind_of, shown
 from millrace_compiler.diagnostics.guesses import guess
 from millrace_compiler.documents.document import NODE_ID
-from millrace_compiler.graphs.expansion import Expansion, Input, Origin, edge_ends
+from millrace_compiler.graphs.expansion import (
+    SEPARATOR,
+    Expansion,
+    Input,
+    Origin,
+    edge_ends,
+)
 from millrace_compiler.graphs.fragment_ports import PORTS, Declared, read_port
 from millrace_compiler.graphs.topology_parameters import Resolution, resolve
 
@@ -28,8 +34,6 @@ from millrace_compiler.graphs.topology_parameters import Resolution, resolve
 DEEPEST, MOST_NODES, MOST_EDGES, MOST_CHARACTERS = 8, 2_000, 10_000, 16 * 1024 * 1024
 #: limits of the work: rows of definitions, edges along ports, names for a guess; ports in a row
 MOST_STEPS, MOST_PORTS = 100_000, 200
-#: joins the ids of a fragment node and of a node in its definition
-SEPARATOR = "--"
 LONGEST_ID = 200
 _PARAMS = ("fragment", "arguments", "identities")
 
@@ -60,7 +64,7 @@ class _Frame:
 class Expander:
     """Expands the fragments of one document.
 
-    ``report`` gets what is wrong in it.
+    ``report`` gets what is wrong in it. ``kept``: fragments whose nodes in the document stay.
     """
 
     def __init__(
@@ -68,8 +72,10 @@ class Expander:
         document: TopologyDocument,
         definitions: Mapping[str, FragmentDefinition],
         report: Diagnostics,
+        kept: Collection[str] = (),
     ) -> None:
         self.document, self.definitions, self.report = document, definitions, report
+        self.kept = kept
         self.found = Expansion(document)
         self.nodes: list[Any] = []
         self.links: list[tuple[_End, str, _End, str, int | None]] = []
@@ -132,7 +138,9 @@ class Expander:
             node = cast(DocumentNode, row)
             if frame is not None and node.get("kind") in PORTS:
                 continue
-            if _is_fragment(node) and isinstance(node.get("id"), str):
+            if frame is None and self.kept and _reference(node) in self.kept:
+                self.nodes.append(node)
+            elif _is_fragment(node) and isinstance(node.get("id"), str):
                 if node["id"] in inner:
                     self.report.add("node_id_twice", self._top(node, frame), "id", found=node["id"])
                     continue
@@ -152,7 +160,9 @@ class Expander:
             raise _TooLargeError
         id_ = self._id(node["id"], frame)
         self.nodes.append({**node, "id": id_})
-        self.found.origins[id_] = Origin(frame.top, node["id"], frame.filled, node)
+        self.found.origins[id_] = Origin(
+            frame.top, frame.within[-1], node["id"], frame.filled, node
+        )
 
     def _id(self, id_: str, frame: _Frame | None) -> str:
         """The id of an inner node in the expanded document."""
@@ -437,6 +447,11 @@ def _missing(node: str, port: str, inner: str) -> Diagnostic:
 
 def _is_fragment(node: object) -> bool:
     return isinstance(node, dict) and node.get("kind") == FRAGMENT
+
+
+def _reference(node: DocumentNode) -> object:
+    """The fragment of a fragment node, if it has one."""
+    return (node.get("params") or {}).get("fragment") if _is_fragment(node) else None
 
 
 def _is_reference(text: str) -> bool:

@@ -15,16 +15,26 @@ from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.graphs.fragment_ports import Declared
 from millrace_compiler.graphs.topology_parameters import Resolution
 
+#: joins the ids of a fragment node and of a node in its definition
+SEPARATOR = "--"
+
+
+def title(node: str, inner: str) -> str:
+    """Return how messages call a node within a fragment: `node > inner node`."""
+    return f"{node} > {inner.removeprefix(node + SEPARATOR)}"
+
 
 @dataclass(frozen=True)
 class Origin:
     """Where a node of the expanded document is from.
 
-    ``node``: the fragment node in the document. ``local``: the id in its definition. ``filled``:
-    the arguments that were filled in. ``raw``: the node as its definition has it.
+    ``node``: the fragment node in the document. ``definition``: its definition, by name and
+    version, and ``local``: its id there. ``filled``: the arguments that were filled in. ``raw``:
+    the node as its definition has it.
     """
 
     node: str
+    definition: str
     local: str
     filled: Resolution
     raw: Mapping[str, object]
@@ -78,6 +88,13 @@ class Expansion:
             for one in origin.filled.original(local):
                 told.put(changed(one, node=origin.node, inner=each.node))
         return told
+
+    def title(self, node: str) -> str:
+        """Return how messages call a node of the expanded document."""
+        origin = self.origins.get(node)
+        if origin is None:
+            return node
+        return title(origin.node, node)
 
     def to_json(self) -> dict[str, FragmentJson]:
         """Return the inner nodes and edges of each fragment node, by its id."""

@@ -25,7 +25,7 @@ each input and writes one for each output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import cast
 
 from millrace_model.documents import FRAGMENT, FragmentDefinition, TopologyDocument
@@ -54,6 +54,15 @@ def expand(raw: object, report: Diagnostics) -> Expansion:
     document["nodes"] = [alone(each, report) for each in raw["nodes"]]
     whole = cast(TopologyDocument, document)
     return Expander(whole, _definitions(raw, report), report).expanded()
+
+
+def expanded_but(raw: TopologyDocument, kept: Collection[str]) -> TopologyDocument:
+    """Return a valid document in which nodes stand for the fragments in ``kept`` alone."""
+    document = {name: value for name, value in raw.items() if name != "fragments"}
+    report = Diagnostics()
+    whole = cast(TopologyDocument, document)
+    found = Expander(whole, _definitions(raw, report), report, kept).expanded().document
+    return cast(TopologyDocument, found)
 
 
 def resolved(raw: TopologyDocument, environment: str | None = None) -> TopologyDocument:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from millrace_compiler.declarations.operator import Operator, Store, registry
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
 from millrace_compiler.diagnostics.guesses import guess
-from millrace_compiler.documents.document import Document, Edge
+from millrace_compiler.documents.document import Document, Edge, Node
 from millrace_compiler.documents.topic_patterns import NoPattern, topic_pattern
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
@@ -23,11 +23,20 @@ class Graph:
     and the children of a parent in the order of its edges as far as possible. ``merged`` maps a
     source to an earlier source of the same topics: the two are one node. ``drawing`` has the nodes
     with random values or the processing time, each with a parameter that uses them, once types have
-    been inferred.
+    been inferred. ``kinds``: kinds of nodes beside the operators.
     """
 
-    def __init__(self, document: Document, report: Diagnostics) -> None:
+    def __init__(
+        self,
+        document: Document,
+        report: Diagnostics,
+        kinds: Mapping[str, Callable[[Node, Diagnostics], Operator]] | None = None,
+    ) -> None:
         self.document, self.report = document, report
+        self.kinds: dict[str, Callable[[Node, Diagnostics], Operator]] = {
+            **registry(),
+            **(kinds or {}),
+        }
         self.operators: dict[str, Operator] = {}
         self.inputs: dict[str, dict[str, list[Edge]]] = defaultdict(lambda: defaultdict(list))
         self.outgoing: dict[str, list[Edge]] = defaultdict(list)
@@ -57,7 +66,7 @@ class Graph:
     # ---- nodes and edges ------------------------------------------------------------------
 
     def _read_nodes(self) -> None:
-        kinds = registry()
+        kinds = self.kinds
         for node in self.document.nodes:
             if not node.kind:
                 continue

@@ -199,7 +199,7 @@ def _declaration(
                 "unknown_key", parameter=f"{place}.{key}", place=place, known=", ".join(_FIELDS)
             )
     type_, values = row.get("type"), row.get("values")
-    if type_ not in TYPES:
+    if not isinstance(type_, str) or type_ not in TYPES:
         needed = f"one of {', '.join(TYPES)}"
         report.add("document_shape", parameter=f"{place}.type", found=shown(type_), needed=needed)
         return None

@@ -25,9 +25,10 @@ from millrace_compiler.program.classes import bound_names
 from millrace_compiler.program.identities import slug
 from millrace_compiler.program.layout import WIDTH
 from millrace_compiler.program.names import Names
+from millrace_compiler.program.placed import PROGRAM
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.versions import CONNECTOR
-from millrace_compiler.program.writer import PROGRAM, Written
+from millrace_compiler.program.writer import Written
 
 #: Session settings of every program.
 SESSION_CONFIG = {"spark.sql.session.timeZone": "UTC"}

@@ -14,7 +14,8 @@ GIVEN = (
     "DeadLetter", "FailedRecord", "RecordError", "Response",
     "KeyValueStore", "WindowStore", "SessionStore", "VersionedStore",
     "ReadOnlyKeyValueStore", "ReadOnlyWindowStore", "ReadOnlySessionStore",
-    "ReadOnlyVersionedStore", "ValueTimestampHeaders", "Window", "Windowed",
+    "ReadOnlyVersionedStore", "AggregationWithHeaders", "ValueTimestampHeaders", "Window",
+    "Windowed",
 )  # fmt: skip
 # Modules of the standard library whose import has no visible effect.
 _HARMLESS = (
@@ -82,7 +83,7 @@ def _needed(source: str, class_name: str) -> list[ast.stmt]:
         body = ast.parse(source).body
     except SyntaxError:
         return []
-    makes = {index: _bound(item) for index, item in enumerate(body)}
+    makes = {index: bound_by(item) for index, item in enumerate(body)}
     wanted = {i for i, item in enumerate(body) if _is_class(item, class_name)}
     open_ = list(wanted)
     while open_:
@@ -117,7 +118,7 @@ def is_plain(code: str, *, annotated: bool = False) -> bool:
         if not _defines(item, types):
             return False
         if types is not None:
-            types |= _bound(item)
+            types |= bound_by(item)
     return bases <= known
 
 
@@ -127,7 +128,7 @@ def _is_name(item: ast.expr) -> TypeGuard[ast.Name]:
 
 def bound_names(code: str) -> set[str]:
     """Names that the code defines at the top level."""
-    return {name for item in ast.parse(code).body for name in _bound(item)}
+    return {name for item in ast.parse(code).body for name in bound_by(item)}
 
 
 def _is_class(item: ast.stmt, name: str) -> bool:
@@ -147,7 +148,8 @@ def _first(item: ast.stmt, lines: list[str]) -> int:
     return first
 
 
-def _bound(item: ast.stmt) -> set[str]:
+def bound_by(item: ast.stmt) -> set[str]:
+    """Names that a statement at the top level defines."""
     if isinstance(item, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return {item.name}
     if isinstance(item, ast.Import | ast.ImportFrom):

@@ -1,14 +1,14 @@
 """Formats Python expressions as ruff does, at 100 columns.
 
-Supports the nodes of :mod:`ast` that the emitter builds: names, constants, calls, attributes,
-subscripts, lists, tuples, dicts. The text depends on the tree alone.
+Supports the nodes of :mod:`ast` that the emitter builds: names, constants, f-strings of names,
+calls, attributes, subscripts, lists, tuples, dicts. The text depends on the tree alone.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 WIDTH = 100
 _STEP = 4
@@ -22,6 +22,26 @@ def literal(value: object) -> str:
         return repr(value)
     quote = "'" if value.count('"') > value.count("'") else '"'
     return quote + "".join(_escape(c, quote) for c in value) + quote
+
+
+def _parts(node: ast.JoinedStr) -> list[str]:
+    """The source of an f-string between its quotes, in parts that cannot be split."""
+    texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
+    whole = "".join(map(str, texts))
+    quote = "'" if whole.count('"') > whole.count("'") else '"'
+    found = [quote]
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            found += [c * 2 if c in "{}" else _escape(c, quote) for c in str(part.value)]
+        elif isinstance(part, ast.FormattedValue):
+            found.append(f"{{{flat(part.value)}}}")
+    return found
+
+
+def _formatted(parts: Sequence[str], quote: str) -> str:
+    text = "".join(parts)
+    # Each of several literals is one with fields only if it has fields or doubled braces.
+    return f"{'f' if '{' in text or '}' in text else ''}{quote}{text}{quote}"
 
 
 def _escape(char: str, quote: str) -> str:
@@ -56,6 +76,13 @@ def block_text(value: str, *, opening: str = "\\\n") -> str:
     return f'"""{opening}{text}"""'
 
 
+def long_formatted(node: ast.JoinedStr, width: int) -> list[str]:
+    """An f-string as several literals of at most ``width`` characters, which Python joins."""
+    quote, *parts = _parts(node)
+    pieces = _pieces(parts, lambda piece: len(piece) + 3 <= width)
+    return [_formatted([piece], quote) for piece in pieces]
+
+
 def _pieces(chars: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
     """Splits characters into pieces that fit, after a space if possible."""
     pieces, piece, space = [], "", 0
@@ -80,6 +107,9 @@ def flat(node: ast.expr) -> str:
     match node:
         case ast.Constant(value=value):
             return literal(value)
+        case ast.JoinedStr():
+            quote, *parts = _parts(node)
+            return _formatted(parts, quote)
         case ast.Name(id=name):
             return name
         case ast.Attribute(value=value, attr=attribute):
@@ -140,8 +170,10 @@ def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> st
     one_line = f"{before}{flat(node)}{after}"
     if indent + len(one_line) <= WIDTH:
         return one_line
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return _broken_text(node.value, indent, before, after)
+    if isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ):
+        return _broken_text(node, indent, before, after)
     brackets = _brackets(node)
     if brackets is None:
         return one_line
@@ -171,11 +203,15 @@ def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> st
     return f"{opening}\n" + "\n".join(lines) + f"\n{end}{closing}"
 
 
-def _broken_text(value: str, indent: int, before: str, after: str) -> str:
+def _broken_text(node: ast.Constant | ast.JoinedStr, indent: int, before: str, after: str) -> str:
     """A string that is too long for a line, as several literals; in parentheses after a name."""
     named = bool(before)
     inner = indent + (_STEP if named else 0)
-    pieces = long_text(value, WIDTH - inner - (0 if named else len(after)))
+    width = WIDTH - inner - (0 if named else len(after))
+    if isinstance(node, ast.JoinedStr):
+        pieces = long_formatted(node, width)
+    else:
+        pieces = long_text(str(node.value), width)
     lines = f"\n{' ' * inner}".join(pieces)
     if not named:
         return f"{lines}{after}"

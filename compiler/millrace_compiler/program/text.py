@@ -61,7 +61,7 @@ class Lines:
 
     def statement(self, lines: list[Line]) -> None:
         """Adds a statement, with an empty line before and after a chain of several lines."""
-        chain = any(text.startswith("    .") for text, _ in lines)
+        chain = any(text.lstrip().startswith(".") for text, _ in lines)
         if self.lines and (chain or self._after_chain):
             self.blank()
         self.add(lines)
@@ -93,51 +93,50 @@ class Lines:
         return found
 
 
-def statement_lines(links: list[Link], variable: str) -> list[Line]:
+def statement_lines(links: list[Link], before: str, indent: int = 0) -> list[Line]:
     """Lays out a statement: on one line, split in its last call's brackets, or one call per line.
 
-    If only the last node has a comment, it is placed above the statement, as a person would.
+    ``before``: what the line begins with, ``"name = "`` or ``"return "``. If only the last node has
+    a comment, it is placed above the statement, as a person would.
     """
     commented = [link for link in links if link.comment]
+    pad = " " * indent
     if len(links) > 1 and len(commented) == 1 and commented[0].node == links[-1].node:
         bare = [replace(link, comment=[]) for link in links]
-        return [*_comment(commented[0]), *statement_lines(bare, variable)]
-    before = f"{variable} = " if variable else ""
+        return [*_comment(commented[0], pad), *statement_lines(bare, before, indent)]
     nodes = list(dict.fromkeys(link.node for link in links))
     whole = _joined(links)
-    one_line = before + flat(whole)
+    one_line = pad + before + flat(whole)
     inner = any(link.comment for link in links if link.node != nodes[0])
     last_only = not inner and not (len(nodes) > 1 and links[0].comment)
     if last_only and len(one_line) <= WIDTH:
-        return [*_comment(links[0]), (one_line, nodes)]
+        return [*_comment(links[0], pad), (one_line, nodes)]
     if last_only and not is_fluent(links):
+        laid = (pad + layout(whole, indent, before)).split("\n")
+        return [*_comment(links[0], pad), *((line, nodes) for line in laid)]
+    if last_only and indent + 4 + len(flat(whole)) <= WIDTH:
         return [
-            *_comment(links[0]),
-            *((line, nodes) for line in layout(whole, 0, before).split("\n")),
+            *_comment(links[0], pad),
+            (f"{pad}{before}(", nodes[:1]),
+            (f"{pad}    {flat(whole)}", nodes),
+            (f"{pad})", nodes[-1:]),
         ]
-    if last_only and 4 + len(flat(whole)) <= WIDTH:
-        return [
-            *_comment(links[0]),
-            (f"{before}(", nodes[:1]),
-            (f"    {flat(whole)}", nodes),
-            (")", nodes[-1:]),
-        ]
-    lines: list[Line] = [(f"{before}(", nodes[:1])]
+    lines: list[Line] = [(f"{pad}{before}(", nodes[:1])]
     root = _subscript(links[0])
     if root is not None:
-        lines.append((f"    {flat(root)}", [links[0].node]))
+        lines.append((f"{pad}    {flat(root)}", [links[0].node]))
     for link in links:
-        lines += [(f"    {line}", [link.node]) for line in link.comment]
-        made = _link(link) if link is links[0] and root is None else _link(link, ".")
+        lines += [(f"{pad}    {line}", [link.node]) for line in link.comment]
+        made = _link(link, indent + 4, "" if link is links[0] and root is None else ".")
         lines += [
-            (f"    {line}" if number == 0 else line, [link.node])
+            (f"{pad}    {line}" if number == 0 else line, [link.node])
             for number, line in enumerate(made.split("\n"))
         ]
-    return [*lines, (")", nodes[-1:])]
+    return [*lines, (f"{pad})", nodes[-1:])]
 
 
-def _comment(link: Link) -> list[Line]:
-    return [(line, [link.node]) for line in link.comment]
+def _comment(link: Link, pad: str) -> list[Line]:
+    return [(pad + line, [link.node]) for line in link.comment]
 
 
 def is_fluent(links: list[Link]) -> bool:
@@ -157,12 +156,12 @@ def _subscript(link: Link) -> ast.expr | None:
     return root if isinstance(root, ast.Subscript) else None
 
 
-def _link(link: Link, before: str = "") -> str:
+def _link(link: Link, indent: int, before: str) -> str:
     """The text of a call in a chain; with ``before``, without its root."""
     call = link.call
     if before:
         call = ast.Call(ast.Name(link.name), call.args, call.keywords)
-    return layout(call, 4, before)
+    return layout(call, indent, before)
 
 
 def _joined(links: list[Link]) -> ast.expr:

@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from millrace_compiler.declarations.calls import Call, Chain, Input, Processor
 from millrace_compiler.declarations.operator import Operator, Store
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.program.layout import block_text
 from millrace_compiler.program.names import Names
+from millrace_compiler.program.placeholders import Placeholders
+
+
+@dataclass
+class Constants:
+    """What a program has once: the names to import, and constants for texts of several lines."""
+
+    names: Names
+    imports: set[str] = field(default_factory=set)
+    #: name, literal, nodes
+    found: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    _known: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def take(self, text: str, owner: str, hint: str, nodes: list[str]) -> str:
+        """The name of a text of several lines, as a constant above the topology."""
+        key = (owner, text)
+        if key not in self._known:
+            base = self.names.take(f"{owner} {hint}").upper()
+            while base in self.names.taken:
+                base += "_"
+            self.names.taken.add(base)
+            self._known[key] = base
+            self.found.append((base, block_text(text), nodes))
+        return self._known[key]
 
 
 class Values:
-    """Builds trees of values; collects the names to import and the texts that need a constant."""
+    """Builds trees of values of one graph."""
 
-    def __init__(self, graph: Graph, names: Names, classes: dict[tuple[str, str], str]) -> None:
-        self.graph, self.names, self.classes = graph, names, classes
-        self.imports: set[str] = set()
+    def __init__(
+        self,
+        graph: Graph,
+        classes: Mapping[tuple[str, str], str],
+        constants: Constants,
+        placeholders: Placeholders | None = None,
+    ) -> None:
+        self.graph, self.classes, self.constants = graph, classes, constants
+        self.placeholders = placeholders or Placeholders()
         #: Variables of nodes and stores by id.
         self.variables: dict[str, str] = {}
         #: Calls of the stores that have no variable.
         self.stores: dict[str, Call] = {}
-        #: Constants for texts of several lines: name, literal, node.
-        self.constants: list[tuple[str, str, str | None]] = []
-        self._known: dict[tuple[str, str], str] = {}
+        #: Of a fragment: the start of the names of constants, and the nodes that it becomes.
+        self.prefix = ""
+        self.owners: Mapping[str, list[str]] = {}
 
     def is_mapping(self, operator: Operator) -> bool:
         """Whether a node's call returns its output ports by name."""
@@ -56,7 +88,7 @@ class Values:
 
     def call(self, call: Call, operator: Operator | None) -> ast.Call:
         """A call of a function, which is imported."""
-        self.imports.add(call.function)
+        self.constants.imports.add(call.function)
         return self._call(ast.Name(call.function), call, operator)
 
     def tree(self, value: object, operator: Operator | None, hint: str) -> ast.expr:
@@ -79,14 +111,12 @@ class Values:
                 return self.tree(self.stores[value.id], value, hint)
             case Call():
                 return self.call(value, operator)
-            case str() if "\n" in value.strip():
-                return self._constant(value, operator, hint)
             case str() | bool() | int() | float() | None:
-                return ast.Constant(value)
+                return self._constant(value, operator, hint)
             case list() | tuple():
                 return ast.List([self.tree(item, operator, hint) for item in value])
             case dict():
-                keys = [ast.Constant(key) for key in value]
+                keys = [self._constant(key, operator, hint) for key in value]
                 return ast.Dict([*keys], [self.tree(v, operator, hint) for v in value.values()])
         raise TypeError(f"no words for {type(value).__name__}")
 
@@ -98,15 +128,14 @@ class Values:
         given = [ast.keyword(k, self.tree(v, operator, k)) for k, v in value.arguments.items()]
         return ast.Call(ast.Name(place), [], given) if given else ast.Name(place)
 
-    def _constant(self, text: str, operator: Operator | None, hint: str) -> ast.expr:
-        """A text of several lines, as a constant above the topology."""
+    def _constant(
+        self, value: str | float | None, operator: Operator | None, hint: str
+    ) -> ast.expr:
+        """A constant, or the parameter of a fragment; a text of several lines gets a name."""
+        found = self.placeholders.tree(value) or ast.Constant(value)
+        text = found.value if isinstance(found, ast.Constant) else None
+        if not isinstance(text, str) or "\n" not in text.strip():
+            return found
         owner = operator.id if operator else ""
-        key = (owner, text)
-        if key not in self._known:
-            base = self.names.take(f"{owner} {hint}").upper()
-            while base in self.names.taken:
-                base += "_"
-            self.names.taken.add(base)
-            self._known[key] = base
-            self.constants.append((base, block_text(text), owner or None))
-        return ast.Name(self._known[key])
+        nodes = self.owners.get(owner, [owner] if owner else [])
+        return ast.Name(self.constants.take(text, f"{self.prefix}{owner}", hint, nodes))

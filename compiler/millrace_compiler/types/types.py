@@ -159,10 +159,15 @@ def struct(**fields: DataType) -> DataType:
     return DataType("STRUCT", inner=tuple(fields.values()), fields=tuple(fields))
 
 
-def with_headers(value: DataType) -> DataType:
-    """The rows of a store that keeps timestamps and headers beside values."""
-    header = struct(name=STRING, value=BINARY)
-    return struct(value=value, timestamp=BIGINT, headers=array(header))
+def with_headers(value: DataType, store: str) -> DataType:
+    """The rows of a store that keeps headers beside values; ``store``: its type.
+
+    Kafka Streams keeps a timestamp as well, except for a session, which has an end.
+    """
+    headers = array(struct(name=STRING, value=BINARY))
+    if store == "session":
+        return struct(aggregation=value, headers=headers)
+    return struct(value=value, timestamp=BIGINT, headers=headers)
 
 
 def windowed(key: DataType) -> DataType:

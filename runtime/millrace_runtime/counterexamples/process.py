@@ -16,7 +16,6 @@ import time
 from typing import Literal, TypedDict
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
-from millrace_compiler.graphs.fragments import resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine
 from pyspark.sql import SparkSession
@@ -75,7 +74,7 @@ def differ(
 
     def searched(begun: list[list[InputLine]]) -> Searched:
         return search(
-            spark, analyzer, resolved(request["old"]), resolved(request["new"]),
+            spark, analyzer, request["old"], request["new"],
             seeds=begun, seconds=float(request["seconds"]), most=MOST_SEARCHED,
             stop=(lambda: False) if stop is None else stop.is_set, progress=report,
         )  # fmt: skip

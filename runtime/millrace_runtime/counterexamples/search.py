@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from millrace_compiler import Analyzer
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.graphs.fragments import expand, filled, resolved
 from millrace_model.documents import TopologyDocument
 from millrace_model.records import OutputLine
 from millrace_model.simulations import DifferingInput, SearchResult
@@ -57,8 +59,8 @@ class Searched:
     `found`: None if there is no difference among the inputs. `inputs`: their number. `branches`:
     what the nodes of both versions can do (a record enters it; one leaves it; its predicate is
     false), and how many of these happened, `covered`. `missed`: nodes, by version, that no record
-    reached. `only_old`, `only_new`: topics that one version alone writes; their records are not
-    compared.
+    reached; one within a fragment is `node > inner node`. `only_old`, `only_new`: topics that one
+    version alone writes; their records are not compared.
     """
 
     found: Found | None = None
@@ -110,7 +112,10 @@ def search(
     and for a seed whose values do not fit.
     """
     began = time.monotonic()
-    with Version(spark, analyzer, old) as before, Version(spark, analyzer, new) as after:
+    with (
+        Version(spark, analyzer, resolved(old)) as before,
+        Version(spark, analyzer, resolved(new)) as after,
+    ):
         for version in (before, after):
             if version.failure is not None:
                 raise MillraceError("version_failed", "A node of one version does not start.")
@@ -123,6 +128,9 @@ def search(
             end = time.monotonic() + _SHRINKING
             lines = shrink(found, pair.differ, lambda: not stop() and time.monotonic() < end)
             result.found = pair.shown(lines)
+    for name, document in (("old", old), ("new", new)):
+        title = expand(filled(document), Diagnostics()).title
+        result.missed[name] = [title(node) for node in result.missed[name]]
     result.seconds = time.monotonic() - began
     return result
 

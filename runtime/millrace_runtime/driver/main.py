@@ -26,6 +26,7 @@ from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.job import real_time, record_handlers
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.runnable import Runnable
+from millrace_runtime.kafka.reaching import require_reachable, uses_broker
 from millrace_runtime.reports.report import now_ms
 from millrace_runtime.session import joining, session
 
@@ -145,6 +146,8 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
         if arguments.real_time:
             real_time.check_settings(topology.settings)
         checked(arguments)
+        if uses_broker(topology.document):
+            require_reachable(arguments.bootstrap_servers)
         standby = Standby.of(arguments.standby, os.environ)
         _run(topology, arguments, stopping, report, standby)
     except Exception as caught:

@@ -18,6 +18,7 @@ from millrace_runtime.functions.translate import Column
 _PRESENT = re.compile(
     r"-?\d+(\.\d+)?([eE][-+]?\d+)?[LlDd]?|'([^'\\]|\\.)*'|true|false", re.IGNORECASE
 )
+_EMPTY = re.compile(r"CAST\(map\(\) AS MAP<[^()]*>\)")
 
 
 @dataclass(frozen=True)
@@ -99,4 +100,4 @@ def _present(initializer: Any) -> bool:
     text = str(initializer).strip()
     whole = text.endswith(")") and text.count("(") == 1
     made = whole and re.match(r"(named_struct|array|map)\(", text, re.IGNORECASE)
-    return bool(_PRESENT.fullmatch(text) or made)
+    return bool(_PRESENT.fullmatch(text) or _EMPTY.fullmatch(text) or made)

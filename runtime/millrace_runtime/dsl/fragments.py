@@ -32,7 +32,7 @@ from millrace_runtime.dsl.handles import Handle
 from millrace_runtime.dsl.nodes import About, End, Nodes
 from millrace_runtime.dsl.parameters import Default, ParameterType, declared
 from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
-from millrace_runtime.keywords import checked
+from millrace_runtime.keywords import checked, refuse_unknown
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -50,6 +50,7 @@ class FragmentInput:
     role: Literal["stream", "table", "global_table"]
     key: str | None = None
     value: str | None = None
+    texts: About = field(default_factory=About)
 
     def params(self) -> dict[str, str]:
         """Return the parameters of the node of this port."""
@@ -58,24 +59,65 @@ class FragmentInput:
 
 
 @checked
-def stream_input(*, key: str | None = None, value: str | None = None) -> FragmentInput:
+def stream_input(
+    *,
+    key: str | None = None,
+    value: str | None = None,
+    label: str | None = None,
+    description: str | None = None,
+) -> FragmentInput:
     """Return an input for a stream. `key`, `value`: Spark SQL types (default: any type).
 
-    A struct may have further fields than those that are named.
+    A struct may have further fields than those that are named. `label` and `description`: text for
+    people.
     """
-    return FragmentInput("stream", key, value)
+    return FragmentInput("stream", key, value, _texts(label, description))
 
 
 @checked
-def table_input(*, key: str | None = None, value: str | None = None) -> FragmentInput:
-    """Return an input for a table. `key`, `value`: as in `stream_input`."""
-    return FragmentInput("table", key, value)
+def table_input(
+    *,
+    key: str | None = None,
+    value: str | None = None,
+    label: str | None = None,
+    description: str | None = None,
+) -> FragmentInput:
+    """Return an input for a table. For the arguments, see `stream_input`."""
+    return FragmentInput("table", key, value, _texts(label, description))
 
 
 @checked
-def global_table_input(*, key: str | None = None, value: str | None = None) -> FragmentInput:
-    """Return an input for a global table. `key`, `value`: as in `stream_input`."""
-    return FragmentInput("global_table", key, value)
+def global_table_input(
+    *,
+    key: str | None = None,
+    value: str | None = None,
+    label: str | None = None,
+    description: str | None = None,
+) -> FragmentInput:
+    """Return an input for a global table. For the arguments, see `stream_input`."""
+    return FragmentInput("global_table", key, value, _texts(label, description))
+
+
+@dataclass(frozen=True)
+class FragmentOutput:
+    """What a fragment gives, with its texts for people."""
+
+    texts: About = field(default_factory=About)
+
+
+@checked
+def fragment_output(*, label: str | None = None, description: str | None = None) -> FragmentOutput:
+    """Return an output with text for people."""
+    return FragmentOutput(_texts(label, description))
+
+
+def _texts(label: str | None, description: str | None) -> About:
+    about = About()
+    if label:
+        about["label"] = label
+    if description:
+        about["description"] = description
+    return about
 
 
 @checked
@@ -116,13 +158,13 @@ class Fragment(Generic[R]):
         name: str,
         version: int,
         inputs: Mapping[str, FragmentInput],
-        outputs: Sequence[str],
+        outputs: Mapping[str, FragmentOutput],
         parameters: Mapping[str, DocumentParameter],
         description: str | None,
     ) -> None:
         functools.update_wrapper(self, function)
         self.function, self.name, self.reference = function, name, f"{name}@{version}"
-        self.inputs, self.outputs = dict(inputs), tuple(outputs)
+        self.inputs, self.outputs = dict(inputs), dict(outputs)
         self.parameters, self.description = dict(parameters), description
 
     def __call__(
@@ -140,6 +182,7 @@ class Fragment(Generic[R]):
         were not part of a fragment.
         """
         ends, nodes = self._ends(inputs)
+        refuse_unknown(Fragment.__call__, about, self.function.__name__)
         unknown = next((each for each in arguments or {} if each not in self.parameters), None)
         if unknown is not None:
             known = ", ".join(self.parameters) or "none"
@@ -156,7 +199,7 @@ class Fragment(Generic[R]):
         handles = {
             port: type(given)(nodes, node, port) for port, given in made.outputs.items()
         }  # fmt: skip
-        if self.outputs == ("out",):
+        if tuple(self.outputs) == ("out",):
             return cast(R, handles["out"])
         return cast(R, handles or None)
 
@@ -207,14 +250,14 @@ class Fragment(Generic[R]):
         nodes.parameters |= self.parameters
         handles = []
         for port, each in self.inputs.items():
-            nodes.add_port(INPUT, port, each.params())
+            nodes.add_port(INPUT, port, each.params(), each.texts)
             handles.append(_HANDLES[each.role](nodes, port))
         texts = [f"${{{name}}}" for name in self.parameters]
         made = Definition(self, nodes, dict(self._returned(self.function(*handles, *texts), nodes)))
         if nodes.outside.sinks:
             raise ValueError(f"{self._place}: a fragment cannot call a function with its records")
         for port, handle in made.outputs.items():
-            nodes.add_port(OUTPUT, port, {}, handle._end)
+            nodes.add_port(OUTPUT, port, {}, self.outputs[port].texts, handle._end)
         return made
 
     def _refused(self, *_: Any, **__: Any) -> Any:
@@ -223,7 +266,7 @@ class Fragment(Generic[R]):
     def _returned(self, given: object, nodes: Nodes) -> Iterator[tuple[str, Handle]]:
         """Yield what the function returned for each output port."""
         listed = ", ".join(self.outputs)
-        if self.outputs == ("out",):
+        if tuple(self.outputs) == ("out",):
             given = {"out": given}
         if given is None:
             given = {}
@@ -247,7 +290,7 @@ def fragment(
     *,
     version: int = 1,
     inputs: Mapping[str, FragmentInput] | None = None,
-    outputs: Sequence[str] = ("out",),
+    outputs: Sequence[str] | Mapping[str, FragmentOutput] = ("out",),
     parameters: Mapping[str, DocumentParameter] | None = None,
     description: str | None = None,
 ) -> Callable[[Callable[P, R]], Fragment[R]]:
@@ -255,7 +298,8 @@ def fragment(
 
     The function gets a stream or table for each of `inputs` (by default a stream, `in`), and a text
     for each of `parameters`, which stands for its value, in this order. It returns a stream or
-    table, or for other `outputs` than `out` a dict of them. It runs once for each topology that
+    table, or for other `outputs` than `out` a dict of them; `outputs` may map each name to
+    `fragment_output(...)`. It runs once for each topology that
     uses it, and sees nothing of the topology but what it gets.
     """
     taken = {"in": stream_input()} if inputs is None else dict(inputs)
@@ -273,7 +317,9 @@ def fragment(
         if not NAME.fullmatch(each):
             raise ValueError(f"{name}: {each!r} is not a name of a parameter, such as low_2")
 
+    ends = outputs if isinstance(outputs, Mapping) else dict.fromkeys(outputs, FragmentOutput())
+
     def made(function: Callable[P, R]) -> Fragment[R]:
-        return Fragment(function, name, version, taken, outputs, given, description)
+        return Fragment(function, name, version, taken, ends, given, description)
 
     return made

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from millrace_compiler import ExpressionRequest
@@ -24,7 +23,7 @@ from millrace_compiler.graphs.fragment_ports import alone
 from millrace_compiler.graphs.fragments import expand, filled
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.inference.infer import infer_ports
-from millrace_compiler.program.classes import bound_names, in_place, own_code
+from millrace_compiler.program.classes import bound_names
 from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_model.documents import (
     FRAGMENT,
@@ -38,19 +37,19 @@ from millrace_model.documents import (
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.definitions import branching, definition_of
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.known_types import KnownTypes
+from millrace_runtime.functions.references import called_by_name
 from millrace_runtime.functions.source import (
     NoSource,
     Source,
-    dedented,
-    named,
     plain_function,
     source_of,
 )
 from millrace_runtime.functions.spark_columns import NoText, column_text, is_column
-from millrace_runtime.functions.terms import NotTranslated
+from millrace_runtime.functions.terms import NotTranslated, UnknownField
 from millrace_runtime.functions.translate import Column, translated
 
 if TYPE_CHECKING:
@@ -190,8 +189,8 @@ class Functions:
             site,
             node,
             f"{shown(found.source)} cannot be an expression, because {found.reason}, and this "
-            "cannot run in Python. Change the function, compute the value in map_values before, "
-            "or write a Spark SQL expression.",
+            f"cannot run in Python. Change the function, {_way_out(site)}, or write a Spark SQL "
+            "expression.",
         )
 
     def text_or_runs(self, given: Any, site: Site, node: str | None = None) -> Any:
@@ -213,6 +212,9 @@ class Functions:
             made = translated(
                 source, seen, expects=site.expects, element=site.element, pairs=site.pairs
             )
+        except UnknownField as error:
+            message = f"{shown(source)}: {error}."
+            raise self.error(site, node, message) from None
         except NotTranslated as error:
             return Runs(source, columns, str(error))
         known = {each.name: each.type for each in site.columns.values() if each.type is not None}
@@ -230,7 +232,10 @@ class Functions:
     def read(self, given: Any, site: Site, node: str | None) -> tuple[Source, tuple[str, ...]]:
         """The source of a function, and the columns that its parameters stand for."""
         try:
-            source = source_of(given)
+            if isinstance(given, FunctionType):
+                source = source_of(given)
+            else:
+                source = called_by_name(given, site.binding, calling())
             plain_function(source)
         except NoSource as error:
             raise self.error(site, node, f"{_name(given)} cannot be read: {error}.") from None
@@ -257,13 +262,45 @@ class Functions:
         """The code of the processor that calls a function. Raises ProgramError."""
         id_ = node or self._nodes.free_id(site.method.replace("_", "-"))
         try:
-            return _code(runs, site.method, id_)
+            return self._code(runs, site, id_)
         except NoSource as error:
             message = (
                 f"{shown(runs.source)} cannot be an expression, because {runs.reason}; and "
                 f"it cannot run in Python, because {error}."
             )
             raise self.error(site, node, message) from None
+
+    def branching(
+        self, branches: Mapping[str, Expression], sites: Mapping[str, Site], default: str | None,
+        node: str,
+    ) -> ProcessorCode:  # fmt: skip
+        """The code of the processor that calls the functions of branches. Raises ProgramError."""
+        found = {}
+        for port, given in branches.items():
+            if isinstance(given, str) or is_column(given):
+                message = "Other branches run in Python: write this one as a function as well."
+                raise self.error(sites[port], node, message)
+            found[port] = self.read(given, sites[port], node)
+        try:
+            name, text, lines = branching(found, default, node)
+        except NoSource as error:
+            message = f"The functions of the branches cannot run in Python, because {error}."
+            raise self.error(next(iter(sites.values())), node, message) from None
+        source = next(iter(found.values()))[0]
+        return packed(text, name, source.file, lines, calling())
+
+    def _code(self, runs: Runs, site: Site, node: str) -> ProcessorCode:
+        try:
+            return _code(runs, site.method, node)
+        except NoSource as error:
+            if runs.source.called:
+                raise
+            try:  # a decorated function is called by its name
+                function = runs.source.function
+                named = called_by_name(function, site.binding, calling())
+            except NoSource:
+                raise error from None
+            return _code(replace(runs, source=named), site.method, node)
 
     def returns(self, runs: Runs, site: Site, node: str | None, given: str | None) -> DataType:
         """The type of what a function returns: given, annotated, or that of samples."""
@@ -275,16 +312,18 @@ class Functions:
         pairs = site.pairs or site.method == "map"
         function = runs.source.function
         known = [site.columns.get(name, Column(name, None)).type for name in runs.columns]
-        found = returned.annotated(function, pairs=pairs) or returned.sampled(
-            function, known, pairs=pairs
-        )
+        found = returned.annotated(function, pairs=pairs)
         if found is not None:
             return found
+        samples = returned.sampled(function, known, pairs=pairs)
+        if samples.type is not None:
+            return samples.type
         raise self.error(
             site,
             node,
             f"{shown(runs.source)} runs in Python, because {runs.reason}. The type of what it "
-            'returns is not clear: annotate it, or give the Spark SQL type with returns="...".',
+            f"returns is not clear, because {samples.reason}. Annotate what it returns, or give "
+            'the Spark SQL type with returns="...".',
         )
 
 
@@ -337,8 +376,19 @@ def output_of(method: str, type_: DataType) -> dict[str, str] | None:
 
 def shown(source: Source) -> str:
     """A function in a message: its name and line."""
-    name = source.name or "The lambda"
+    name = source.called[0] if source.called else source.name or "The lambda"
     return f"{name} ({Path(source.file).name}, line {source.line})"
+
+
+def _way_out(site: Site) -> str:
+    """What a program can do where a function cannot run in Python."""
+    value = site.columns.get("value")
+    of_table = value is not None and not value.none  # an update of a table, never a delete
+    if of_table and site.method in ("filter", "filter_not", "map_values"):
+        return f"call {site.method} between to_stream() and to_table()"
+    if site.parameter == "timestamp":
+        return "set the timestamp in a processor: record.replace(timestamp=...)"
+    return "compute the value in map_values before"
 
 
 def _name(given: Any) -> str:
@@ -347,93 +397,8 @@ def _name(given: Any) -> str:
 
 def _code(runs: Runs, method: str, node: str) -> ProcessorCode:
     """The code of a function with what it uses, and of the class that calls it."""
-    source = runs.source
-    module = "".join(source.lines)
-    top = _at_top(source)
-    taken = bound_names(module)
-    name = source.name or _free(node.replace("-", "_"), taken)
-    captured = source.captured
-    whole = module
-    if not top:
-        if source.name in taken:
-            raise NoSource(f"the name {name} is used at the top of its file as well")
-        for each, value in captured.items():
-            if each == name:
-                raise NoSource(f"{name} calls itself; define it at the top of its file")
-            if not _is_literal(value):
-                raise NoSource(f"{each} of the enclosing function is not a literal")
-            if each in taken:
-                raise NoSource(f"the name {each} is used at the top of its file as well")
-        whole = f"{module.rstrip()}\n\n\n{named(captured)}\n\n{_definition(source, name)}"
-    text = own_code(whole, name)
-    if text is None:
-        raise NoSource("its file is not valid Python")
-    class_name = class_name_of(name, sorted(bound_names(text)))
-    made = class_code(method, name, runs.columns, class_name)
-    lines = _in_place(source, name, whole, top=top)
-    if not top:
-        lines += named(captured)
-    whole = f"{text.rstrip()}\n\n\n{made}"
-    return packed(whole, class_name, source.file, f"{lines}\n\n{made}", calling())
-
-
-def _at_top(source: Source) -> bool:
-    node = source.node
-    if not isinstance(node, ast.FunctionDef):
-        return False
-    body = ast.parse("".join(source.lines)).body
-    return any(
-        isinstance(each, ast.FunctionDef) and (each.name, each.lineno) == (node.name, node.lineno)
-        for each in body
-    )
-
-
-def _definition(source: Source, name: str) -> str:
-    """The function as a definition at the top of a file."""
-    node = source.node
-    if isinstance(node, ast.FunctionDef):
-        return dedented(source)
-    body = source.segment(node.body)
-    body = f"({body})" if "\n" in body else body
-    return f"def {name}({_signature(source)}):\n    return {body}\n"
-
-
-def _signature(source: Source) -> str:
-    for each, value in source.defaults.items():
-        if not _is_literal(value):
-            raise NoSource(f"the default of {each} is not a literal")
-    defaults = [f"{each}={value!r}" for each, value in source.defaults.items()]
-    return ", ".join([*source.parameters, *defaults])
-
-
-def _in_place(source: Source, name: str, whole: str, *, top: bool) -> str:
-    """The code at its lines in the file, for the lines of errors."""
-    kept = in_place(whole, name).split("\n")
-    if top:
-        return "\n".join(kept)
-    node = source.node
-    kept = kept[: len(source.lines)]
-    kept += [""] * (len(source.lines) - len(kept))
-    if isinstance(node, ast.FunctionDef):
-        made, first = dedented(source).rstrip("\n"), node.lineno
-    else:
-        first = node.body.lineno
-        made = f"def {name}({_signature(source)}): return ({source.segment(node.body)})"
-    made_lines = made.split("\n")
-    kept[first - 1 : first - 1 + len(made_lines)] = made_lines
-    return "\n".join(kept).rstrip("\n") + "\n"
-
-
-def _free(base: str, taken: set[str]) -> str:
-    for number in itertools.count(1):
-        made = base if number == 1 else f"{base}_{number}"
-        if made not in taken and made.isidentifier():
-            return made
-    raise AssertionError
-
-
-def _is_literal(value: Any) -> bool:
-    try:
-        return bool(ast.literal_eval(repr(value)) == value)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
+    found = definition_of(runs.source, node.replace("-", "_"))
+    class_name = class_name_of(found.name, sorted(bound_names(found.text)))
+    made = class_code(method, found.name, runs.columns, class_name)
+    whole = f"{found.text.rstrip()}\n\n\n{made}"
+    return packed(whole, class_name, runs.source.file, f"{found.lines}\n\n{made}", calling())

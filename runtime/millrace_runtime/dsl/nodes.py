@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypedDict, cast
 
-from millrace_compiler.graphs.expander import SEPARATOR
+from millrace_compiler.graphs.expansion import SEPARATOR
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
 from millrace_model.documents import (
@@ -113,11 +113,16 @@ class Nodes:
         return id_
 
     def add_port(
-        self, kind: str, name: str, params: Mapping[str, object], end: End | None = None
+        self,
+        kind: str,
+        name: str,
+        params: Mapping[str, object],
+        about: About,
+        end: End | None = None,
     ) -> None:
         """Add a port of a fragment; `end`: the output port of the node before it."""
         id_ = self._ids.take(name)
-        self.nodes.append(_node(id_, kind, params, About()))
+        self.nodes.append(_node(id_, kind, params, about))
         if end is not None:
             self._edge(end, id_, "in")
 

@@ -40,7 +40,8 @@ class StoreOptions(TypedDict, total=False):
     `key_type`, `value_type`: Spark SQL types, required for processors, inferred for other
     operators. `persistent`: keep on disk (default: True). `logging`: restore after a failure
     (default: True), with `logging_config` for its topic. `caching`: merge updates of a key
-    (default: False). `headers`: rows of processors are `ValueTimestampHeaders` (default: False).
+    (default: False). `headers`: rows of processors are `ValueTimestampHeaders`
+    or, of a session store, `AggregationWithHeaders` (default: False).
     `id`: the store's identity across versions (default: its name). `label`,
     `description`: see `About`.
     """

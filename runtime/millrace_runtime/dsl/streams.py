@@ -45,6 +45,10 @@ class Records(Writable):
         """
         return self._stateless("peek", "message", message, about)
 
+    def foreach(self, action: Callable[..., Any], **about: Unpack[About]) -> None:
+        """Call a function for each record; what it returns is ignored. Nothing follows."""
+        self._stateless("peek", "message", action, about)
+
     def merge(self, *others: Records, **about: Unpack[About]) -> Stream:
         """Merge streams: the records of all of them, in the order of processing."""
         made = self._add("merge", {}, about, inputs=[(other, "in") for other in others])
@@ -62,15 +66,19 @@ class Records(Writable):
         `default`: name of the branch for records without a match (default: they are dropped).
         """
         node = about.get("name")
-        listed = [
-            {
-                "port": port,
-                "predicate": self._nodes.functions.text(
-                    each, self._site("split", f"branches.{port}", CONDITION), node
-                ),
-            }
-            for port, each in branches.items()
-        ]
+        functions = self._nodes.functions
+        sites = {port: self._site("split", f"branches.{port}", CONDITION) for port in branches}
+        found = {
+            port: functions.text_or_runs(each, sites[port], node) for port, each in branches.items()
+        }
+        if any(isinstance(each, Runs) for each in found.values()):
+            named = node or self._nodes.free_id("split")
+            code = functions.branching(branches, sites, default, named)
+            ports = [*branches, *([default] if default else [])]
+            more = About(**{**about, "name": named})
+            split = self._process("process_values", code, None, None, ports, (), (), more)
+            return cast("dict[str, Stream]", split)
+        listed = [{"port": port, "predicate": each} for port, each in found.items()]
         made = self._add("split", {"branches": listed, "default_port": default}, about)
         ports = [*branches, *([default] if default else [])]
         return {port: Stream(self._nodes, made, port) for port in ports}
@@ -552,13 +560,24 @@ class Table(Records):
         return Stream(self._nodes, self._add("to_stream", {}, about))
 
     def group_by(
-        self, key: Expression, value: Expression, *, repartition: str | None = None
+        self,
+        key: Expression,
+        value: Expression | None = None,
+        *,
+        repartition: str | None = None,
     ) -> GroupedTable:
-        """Group rows by a new key, with a new value; `repartition` as for a stream."""
-        by = {
-            name: self._expression("group_by", name, each, About())
-            for name, each in {"key": key, "value": value}.items()
-        }
+        """Group rows by a new key, with a new value; `repartition` as for a stream.
+
+        By two expressions, or by one function that returns a tuple of both.
+        """
+        by: dict[str, str] = {}
+        for element, (name, each) in enumerate({"key": key, "value": value}.items()):
+            site = self._site("group_by", name, present=True)
+            if value is None:
+                if isinstance(key, str) or not callable(key):
+                    raise TypeError("group_by() of a table takes a key and a value")
+                site = replace(site, element=element)
+            by[name] = self._nodes.functions.text(key if value is None else each, site)
         return GroupedTable(self, by, repartition)
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:

@@ -16,6 +16,7 @@ from millrace_model.documents import DocumentSettings, TopologyDocument
 from millrace_runtime.code.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.code.modules import module
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.definitions import own_function
 from millrace_runtime.dsl.functions import Expression, Site
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.parameters import Default, ParameterType, declared
@@ -107,7 +108,8 @@ class Topology(Checked):
         for kind in HANDLED:
             given = self.settings.get(f"{kind}_handler")
             if callable(given) or (isinstance(given, str) and ":" in given):
-                code = handler_of(given, self._place)
+                named = own_function(given, f"handle_{kind}", self._place)
+                code = named or handler_of(given, self._place)
                 self.settings |= {f"{kind}_handler": "function", f"{kind}_function": code.text}
                 self.outside.handlers[kind] = code
 

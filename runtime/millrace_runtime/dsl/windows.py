@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from millrace_runtime.code.code import ProcessorCode, WindowFunction, windows_of
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.definitions import own_function
 from millrace_runtime.dsl.stores import Duration, in_milliseconds
 from millrace_runtime.keywords import checked
 
@@ -106,7 +107,7 @@ def custom_windows(
     `"file.py:function"`. `size`: the size of the longest window; the store keeps windows for that
     long and `grace`, and the end of a window that is read from it is its start and this size.
     """
-    code = windows_of(function, calling())
+    code = own_function(function, "windows", calling()) or windows_of(function, calling())
     window = _window("custom", size=size, grace=grace)
     return Window({"type": "custom", "code": code.text, **window.parts}, code)
 

@@ -15,6 +15,7 @@ from millrace_runtime.functions.terms import (
     AND,
     ATOM,
     COMPARED,
+    CONTAINERS,
     EXACT_DOUBLE,
     NOT,
     NotTranslated,
@@ -85,7 +86,7 @@ def _is_none(op: ast.cmpop, a: Term, b: Term, where: str) -> Term:
 def _comparable(a: Term, b: Term, where: str) -> str:
     """The kind in which two values are compared. Raises NotTranslated."""
     for each in (a, b):
-        if each.constant and isinstance(each.constant[0], tuple | list | set | frozenset):
+        if each.constant and isinstance(each.constant[0], CONTAINERS):
             raise NotTranslated(f"{where} compares a list")
     for one, other in ((a, b), (b, a)):
         if one.constant and other.raises and not other.nullable and not _within(one, other):
@@ -172,12 +173,18 @@ def _equal(a: Term, b: Term, where: str, *, equal: bool) -> Term:
 
 def _contained(a: Term, b: Term, where: str) -> Term:
     """`a in b`."""
-    if b.constant and isinstance(b.constant[0], tuple | list | set | frozenset):
+    if b.constant and isinstance(b.constant[0], CONTAINERS):
         return _listed(number(a), list(b.constant[0]), where)
     if b.kind == "str" and a.kind == "str":
         return strict(f"contains({b.sql}, {a.sql})", BOOLEAN, ATOM, (a, b), where)
     if b.kind == "map" and a.kind == "str" and b.type.inner[0] == STRING and not a.nullable:
         return strict(f"map_contains_key({b.sql}, {a.sql})", BOOLEAN, ATOM, (a, b), where)
+    if b.kind == "map" and a.kind == "str" and b.type.inner[0] == STRING:
+        key, entries = a.cleaned, required(b, where)
+        sql = f"coalesce(map_contains_key({entries.sql}, {key.sql}), false)"
+        return total(sql, BOOLEAN, ATOM, (key, entries))
+    if b.kind == "list" and a.nullable and b.type.inner[0] == a.type and not a.wide:
+        return _in_list(a, b, where)
     if b.kind == "list" and a.kind in ("str", "int") and not a.nullable and not a.wide:
         if b.type.inner[0] != a.type and not (a.constant and a.kind == "int"):
             raise NotTranslated(f"{where} looks for a {a.type.text} in a {b.type.text}")
@@ -194,6 +201,18 @@ def _contained(a: Term, b: Term, where: str) -> Term:
             raise NotTranslated(f"{where} looks into a list that may be None")
         return total(sql, BOOLEAN, ATOM, (a, b))
     raise NotTranslated(f"{where} looks for a {a.type.text} in a {b.type.text}")
+
+
+def _in_list(a: Term, b: Term, where: str) -> Term:
+    """`a in b`, for a value and a list of its type that may be None or have None."""
+    if a.type.name not in ("STRING", "INT", "BIGINT"):
+        raise NotTranslated(f"{where} looks for a {a.type.text} in a {b.type.text}")
+    value, items = a.cleaned, required(b, where)
+    found = f"coalesce(array_contains({items.sql}, {value.sql}), false)"
+    if value.none:
+        none = f"exists({items.sql}, x0 -> x0 IS NULL)"
+        found = f"if({value.sql} IS NULL, {none}, {found})"
+    return total(found, BOOLEAN, ATOM, (value, items))
 
 
 def _listed(a: Term, values: list[object], where: str) -> Term:

@@ -10,6 +10,7 @@ from millrace_compiler.types.types import VOID, DataType, array, struct
 
 from millrace_runtime.functions.fitting import fitted, of_parts, same
 from millrace_runtime.functions.logic import conjunction, truth
+from millrace_runtime.functions.lookups import map_with, new_map
 from millrace_runtime.functions.scope import Scope, unknown, where_of
 from millrace_runtime.functions.terms import (
     ATOM,
@@ -69,7 +70,39 @@ class Containers:
         full = not any(each.none for each in made)
         return of_parts(sql, array(first.type), made, full=full)
 
+    def lists(self, left: ast.expr, right: ast.expr, scope: Scope) -> tuple[Term, Term]:
+        """Two lists; one that is written in the sum gets the type of the other."""
+        nodes = [left, right]
+        made = [None if isinstance(each, ast.List) else self.expression(each, scope)
+                for each in nodes]  # fmt: skip
+        known = next((each.type for each in made if each is not None), None)
+        found = [
+            self.list_(node, node.elts, scope, known)
+            if isinstance(node, ast.List) and node.elts
+            else term or Term("array()", array(VOID), full=True)
+            for node, term in zip(nodes, made, strict=True)
+        ]
+        return found[0], found[1]
+
+    def _map(self, node: ast.Dict, scope: Scope, type_: DataType) -> Term:
+        """A dict with texts as keys where a map is needed."""
+        base: Term | None = None
+        pairs = []
+        for number, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+            if key is not None:
+                made = self.expression(key, scope)
+                pairs.append((made, self.final(value, scope.having(made.known), type_.inner[1])))
+                continue
+            base = self.expression(value, scope)
+            if number > 0:
+                raise NotTranslated("** is not the first part of a dict")
+            if base.type != type_:
+                raise NotTranslated(f"a {base.type.text} is not a {type_.text}")
+        return new_map(type_, pairs) if base is None else map_with(base, pairs, where_of(node))
+
     def dict_(self, node: ast.Dict, scope: Scope, expects: DataType | None) -> Term:
+        if expects is not None and expects.name == "MAP":
+            return self._map(node, scope, expects)
         if expects is not None and expects.name != "STRUCT":
             raise NotTranslated(f"a dict is not a {expects.text}")
         parts: dict[str, Term] = {}
@@ -78,8 +111,7 @@ class Containers:
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
                 base = self.expression(value, scope)
-                if base.kind != "struct":
-                    raise NotTranslated("** is not applied to a struct")
+                _check_spread(base)
                 where = where_of(value)
                 scope = scope.having(base.known)
                 if base.nullable:
@@ -175,3 +207,11 @@ class Containers:
             items, sql=sql, type=array(body.type), binds=ATOM, full=not body.none,
             raises=items.raises or body.raises,
         )  # fmt: skip
+
+
+def _check_spread(base: Term) -> None:
+    """Raise NotTranslated for what `**` cannot be applied to."""
+    if base.kind != "struct":
+        raise NotTranslated("** is not applied to a struct")
+    if base.built and base.raises:
+        raise NotTranslated("** is applied to a dict whose parts may fail")

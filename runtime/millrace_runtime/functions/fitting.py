@@ -7,11 +7,20 @@ from dataclasses import replace
 
 from millrace_compiler.types.types import BIGINT, DOUBLE, DataType
 
-from millrace_runtime.functions.terms import ATOM, NotTranslated, Term, bounds_of, long
+from millrace_runtime.functions.terms import (
+    ATOM,
+    CONTAINERS,
+    NotTranslated,
+    Term,
+    bounds_of,
+    long,
+)
 
 
 def same(a: Term, b: Term, *, final: bool) -> tuple[Term, Term]:
     """Two values as values of one type. `final`: they are parts of the result."""
+    _value(a)
+    _value(b)
     if a.type == b.type and a.wide == b.wide:
         return a, b
     if a.sql == "array()" and b.kind == "list":
@@ -33,9 +42,7 @@ def fitted(term: Term, expects: DataType | None) -> Term:
     """A result as a value of the expected type; an integer constant without one is a BIGINT."""
     if term.kind == "int" and term.constant and expects in (None, BIGINT):
         return long(term)
-    values = bool(term.constant) and isinstance(term.constant[0], tuple | list | set | frozenset)
-    if values and term.kind != "list":
-        raise NotTranslated("a tuple or a set is not a value")
+    _value(term)
     if term.wide and expects is None:
         expects = BIGINT
     if expects is None or (term.type == expects and not term.wide):
@@ -57,6 +64,12 @@ def fitted(term: Term, expects: DataType | None) -> Term:
         raises = value.raises or not (low <= value.low and value.high <= high)
         return replace(value, sql=sql, type=expects, raises=raises, binds=ATOM, wide=False)
     raise NotTranslated(f"it returns {term.type.text}, not {expects.text}")
+
+
+def _value(term: Term) -> None:
+    """Raise NotTranslated for a constant that has no text."""
+    if term.constant and isinstance(term.constant[0], CONTAINERS) and term.kind != "list":
+        raise NotTranslated(f"a constant {type(term.constant[0]).__name__} is not a value")
 
 
 def of_parts(

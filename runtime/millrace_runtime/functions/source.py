@@ -23,13 +23,14 @@ class NoSource(Exception):
 class Source:
     """A function with its syntax tree.
 
-    `file`: the text of its file; `offset`: columns by which its lines are indented there.
+    `called`: name and line in messages, of a lambda that only calls another callable.
     """
 
     function: FunctionType = field(repr=False)
     node: Body
     file: str
     lines: tuple[str, ...] = field(repr=False)
+    called: tuple[str, int] | None = None
 
     @property
     def name(self) -> str | None:
@@ -80,7 +81,7 @@ class Source:
     @property
     def line(self) -> int:
         """Its first line in the file."""
-        return self.node.lineno
+        return self.called[1] if self.called else self.node.lineno
 
     def segment(self, node: ast.AST) -> str:
         """The text of a part of it, as in the file."""
@@ -96,6 +97,8 @@ def source_of(function: Callable[..., Any]) -> Source:
         kind = type(function).__name__
         raise NoSource(f"a {kind} has no Python source; write a lambda or a def that calls it")
     code = function.__code__
+    if code.co_flags & 0x2A0:  # generator, coroutine, async generator
+        raise NoSource("it is a generator or a coroutine; return a list instead")
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
         raise NoSource("its source cannot be read; define it in a file")
@@ -149,8 +152,6 @@ def plain_function(source: Source) -> None:
     args = source.node.args
     if args.vararg or args.kwarg:
         raise NoSource("it takes any number of arguments; name those that it uses")
-    if source.function.__code__.co_flags & 0x2A0:  # generator, coroutine, async generator
-        raise NoSource("it is a generator or a coroutine; return a list instead")
 
 
 def dedented(source: Source) -> str:

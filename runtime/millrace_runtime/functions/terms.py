@@ -29,6 +29,8 @@ LONG_LOW, LONG_HIGH = -(2**63), 2**63 - 1
 INT_LOW, INT_HIGH = -(2**31), 2**31 - 1
 #: integers up to this one are numbers of type DOUBLE
 EXACT_DOUBLE = 2**53
+#: constants that are no values of an expression, but can be looked into
+CONTAINERS = (list, tuple, set, frozenset, dict)
 _BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
 _KINDS = {
     **dict.fromkeys(_BITS, "int"), "DOUBLE": "float", "STRING": "str", "BOOLEAN": "bool",
@@ -42,6 +44,10 @@ ATOM, SIGN, TIMES, PLUS, COMPARED, NOT, AND, OR = 9, 8, 7, 6, 5, 4, 3, 2
 
 class NotTranslated(Exception):
     """The function cannot be an expression with the same results; the message is the reason."""
+
+
+class UnknownField(NotTranslated):
+    """The function reads a field that a struct does not have, so it fails for every record."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ def constant(value: object) -> Term:
         if any(0xD800 <= ord(char) < 0xE000 for char in value):
             raise NotTranslated("a text contains an unpaired surrogate")
         return Term(text(value), STRING, constant=(value,))
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, CONTAINERS):
         return Term("", VOID, constant=(value,))
     raise NotTranslated(f"a {type(value).__name__} is not a constant of Spark SQL")
 

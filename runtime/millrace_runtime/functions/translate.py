@@ -7,10 +7,9 @@ in Python. What a name means is decided by the object that it refers to.
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import FunctionType
-from typing import Any
 
 from millrace_compiler.types.types import (
     BOOLEAN,
@@ -21,18 +20,20 @@ from millrace_compiler.types.types import (
     struct,
 )
 
-from millrace_runtime.functions import calls, compare, numbers, texts
+from millrace_runtime.functions import calls, compare, lookups, numbers, statements, texts
 from millrace_runtime.functions.containers import Containers
 from millrace_runtime.functions.fitting import fitted, of_parts, same
+from millrace_runtime.functions.function_calls import FunctionCalls
 from millrace_runtime.functions.logic import conjunction, disjunction, negated, truth
 from millrace_runtime.functions.scope import Scope, unknown, where_of
-from millrace_runtime.functions.source import NoSource, Source, plain_function, source_of
+from millrace_runtime.functions.source import NoSource, Source, plain_function
 from millrace_runtime.functions.terms import (
     ATOM,
     NOTHING,
     Facts,
     NotTranslated,
     Term,
+    UnknownField,
     alike,
     column,
     constant,
@@ -45,8 +46,8 @@ from millrace_runtime.functions.terms import (
 
 #: stands for the type of a condition: any value, of which only the truth counts
 CONDITION = DataType("CONDITION")
-#: the longest expression and the deepest nesting of calls that are translated
-LONGEST, DEEPEST = 4_000, 8
+#: the longest expression that is translated
+LONGEST = 4_000
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class _Text(Translated):
     needs: Facts = field(default=NOTHING)
 
 
-class _Translation(Containers):
+class _Translation(Containers, FunctionCalls):
     def __init__(
         self, source: Source, columns: Mapping[str, Column], element: int | None, pairs: bool
     ) -> None:
@@ -123,7 +124,7 @@ class _Translation(Containers):
             if parameter not in names:
                 names[parameter] = constant(value)
         scope = Scope(self.source, names, facts)
-        made = self._function(scope, expects)
+        made = self.function(scope, expects)
         made = truth(made) if expects is CONDITION else fitted(made, expects)
         if self.unused:
             raise NotTranslated(f"{self.unused[0][1]} is not used in all cases")
@@ -134,7 +135,7 @@ class _Translation(Containers):
 
     # ---- statements ------------------------------------------------------------------------------
 
-    def _function(self, scope: Scope, expects: DataType | None, *, final: bool = True) -> Term:
+    def function(self, scope: Scope, expects: DataType | None, *, final: bool = True) -> Term:
         node = scope.source.node
         if isinstance(node, ast.Lambda):
             return self._result(node.body, scope, expects, final)
@@ -147,6 +148,9 @@ class _Translation(Containers):
     ) -> Term:
         if not body:
             return constant(None)
+        changed = statements.changed(body)
+        if changed is not None:
+            body = changed
         item, rest = body[0], body[1:]
         match item:
             case ast.Return(value=value):
@@ -307,7 +311,7 @@ class _Translation(Containers):
             case ast.ListComp():
                 return self.comprehension(node, scope, None)
             case ast.Call():
-                return self._call(node, scope)
+                return self.call(node, scope)
         raise unknown(node)
 
     def _operator(self, node: ast.expr, scope: Scope) -> Term:
@@ -320,9 +324,13 @@ class _Translation(Containers):
                 return numbers.negative(self.expression(operand, scope), where_of(node))
             case ast.BinOp(left=left, op=op, right=right):
                 where = where_of(node)
+                if isinstance(op, ast.Add) and ast.List in (type(left), type(right)):
+                    return lookups.list_sum(*self.lists(left, right, scope), where)
                 a, b = self.expression(left, scope), self.expression(right, scope)
                 if isinstance(op, ast.Add) and a.kind == b.kind == "str":
                     return strict(f"concat({a.sql}, {b.sql})", STRING, ATOM, (a, b), where)
+                if isinstance(op, ast.Add) and a.kind == b.kind == "list":
+                    return lookups.list_sum(a, b, where)
                 return numbers.binary(op, a, b, where)
             case ast.Compare():
                 return self._comparison(node, scope)
@@ -353,21 +361,33 @@ class _Translation(Containers):
         base = _whole_value(self.expression(of, scope))
         if base.kind != "struct" or hasattr(dict, name):
             raise NotTranslated(f".{name} is not a field")
-        return field_of(base, name, scope.facts, where_of(of))
+        return self._field(base, name, scope, where_of(of))
+
+    def _field(self, base: Term, name: str, scope: Scope, where: str) -> Term:
+        if base.type.field(name) is None and scope.level == 0:
+            near = difflib.get_close_matches(name, base.type.fields, 1)
+            hint = f". Did you mean {near[0]}?" if near else "."
+            known = ", ".join(base.type.fields)
+            raise UnknownField(f"{where} has no field {name!r}{hint} Its fields: {known}")
+        return field_of(base, name, scope.facts, where)
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Term:
-        base = _whole_value(self.expression(node.value, scope))
+        base = self.expression(node.value, scope)
         where = where_of(node.value)
         match node.slice:
-            case ast.Slice(lower=lower, upper=upper, step=None) if base.kind == "str":
+            case ast.Slice(lower=lower, upper=upper, step=None) if base.kind in ("str", "list"):
                 ends = [
                     None if x is None else _whole(self.expression(x, scope)) for x in (lower, upper)
                 ]
-                return texts.sliced(base, ends[0], ends[1], where)
-        index = self.expression(node.slice, scope)
+                cut = texts.sliced if base.kind == "str" else lookups.list_slice
+                return cut(base, ends[0], ends[1], where)
+        base, index = _whole_value(base), self.expression(node.slice, scope)
+        table = lookups.table_of(base)
+        if table is not None:
+            return lookups.looked_up(table, index, where_of(node))
         value = index.constant[0] if index.constant else None
         if base.kind == "struct" and isinstance(value, str):
-            return field_of(base, value, scope.facts, where)
+            return self._field(base, value, scope, where)
         if base.kind == "map" and isinstance(value, str) and base.type.inner[0] == STRING:
             item = calls.entry(base, index, where)
             found = strict(
@@ -443,73 +463,6 @@ class _Translation(Containers):
         return of_parts(
             f"concat({', '.join(each.sql for each in made)})", STRING, made, built=False
         )
-
-    # ---- calls -----------------------------------------------------------------------------------
-
-    def _call(self, node: ast.Call, scope: Scope) -> Term:
-        where = where_of(node)
-        if node.keywords:
-            raise NotTranslated(f"{where} has keyword arguments")
-        if isinstance(node.func, ast.Attribute):
-            of = node.func.value
-            base = self.expression(of, scope)
-            terms = [self.expression(each, scope) for each in node.args]
-            return calls.method(base, node.func.attr, terms, scope.facts, where)
-        if not isinstance(node.func, ast.Name) or node.func.id in scope.names:
-            raise unknown(node)
-        try:
-            function = scope.source.resolve(node.func.id)
-        except LookupError:
-            raise NotTranslated(f"{node.func.id} is not defined yet") from None
-        if isinstance(function, FunctionType):
-            return self._inlined(function, node, scope)
-        if function in (any, all, sum) and len(node.args) == 1:
-            return self._over(function, node, scope)
-        if not any(function is each for each in calls.BUILTINS):
-            raise NotTranslated(f"{node.func.id} is not a function that is translated")
-        terms = [self.expression(each, scope) for each in node.args]
-        return calls.builtin(function, terms, where)
-
-    def _over(self, function: Any, node: ast.Call, scope: Scope) -> Term:
-        """`any`, `all` or `sum` of a comprehension."""
-        argument = node.args[0]
-        if not isinstance(argument, ast.GeneratorExp | ast.ListComp):
-            raise unknown(node)
-        if isinstance(argument, ast.ListComp) and function is not sum:
-            raise unknown(node)  # a list evaluates all elements, a generator does not
-        items, variable, within = self.filtered(argument, scope)
-        body = self.expression(argument.elt, within)
-        if function is sum:
-            return numbers.summed(items, variable, body, where_of(node))
-        test = truth(body)
-        name = "exists" if function is any else "forall"
-        sql = f"{name}({items.sql}, {variable.sql} -> {test.sql})"
-        return replace(
-            strict(sql, BOOLEAN, ATOM, (items,), where_of(node)),
-            raises=items.raises or test.raises,
-        )
-
-    def _inlined(self, function: FunctionType, node: ast.Call, scope: Scope) -> Term:
-        """The result of another function of the program."""
-        if scope.depth >= DEEPEST:
-            raise NotTranslated(f"{function.__name__} calls others too deeply")
-        try:
-            source = source_of(function)
-            plain_function(source)
-        except NoSource as error:
-            raise NotTranslated(f"{function.__name__}: {error}") from None
-        terms = [self.expression(each, scope) for each in node.args]
-        args = source.node.args
-        names = [each.arg for each in (*args.posonlyargs, *args.args)]
-        if len(terms) > len(names) or len(terms) < len(source.parameters) or args.kwonlyargs:
-            raise NotTranslated(f"{function.__name__} has other arguments")
-        given = dict(zip(names, terms, strict=False))
-        for name, term in given.items():
-            if term.raises:
-                self.unused.append((term, name, scope.level))
-        defaults = {n: constant(v) for n, v in source.defaults.items() if n not in given}
-        inner = Scope(source, {**given, **defaults}, scope.facts, scope.level, scope.depth + 1)
-        return self._function(inner, None, final=False)
 
 
 def _locals(node: ast.Lambda | ast.FunctionDef) -> set[str]:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.kafka.reaching import ANSWER_SECONDS, unreachable
 from millrace_runtime.session.java_exceptions import is_caused_by
 
 PATIENCE_SECONDS = 30
-#: how long to wait for the first response of a broker
-ANSWER_SECONDS = 5
 
 
 def prepare(
@@ -151,12 +150,7 @@ def _require_answer(jvm: Any, admin: Any, servers: str) -> None:
     except Py4JJavaError as error:
         if not is_caused_by(error, "TimeoutException"):
             raise
-        raise MillraceError(
-            "broker_unreachable",
-            f"The broker at {servers} does not respond within {ANSWER_SECONDS} s. Check its "
-            "address, the network and that it is running.",
-            facts={"servers": servers, "seconds": ANSWER_SECONDS},
-        ) from None
+        raise unreachable(servers) from None
 
 
 def _partitions(jvm: Any, admin: Any, name: str) -> int | None:

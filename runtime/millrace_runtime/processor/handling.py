@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from millrace_runtime.processor.running import run_code
+
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
     from millrace_runtime.processor.channel import Channel
@@ -115,12 +117,12 @@ class HandlerHost:
         self._handle: Any = None
         self._breakpoints = breakpoints
 
-    def start(self, space: Json) -> None:
-        """Run the code, which may use the names in `space`, and find the function."""
+    def start(self, names: Json) -> None:
+        """Run the code, which may use `names`, and find the function."""
         lines = self._code.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self._code), None, lines, self.file)
-        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the document's own code
-        self._handle = space[self._function]
+        module = run_code(self._code, self.file, f"handler_{self._kind}", names)
+        self._handle = getattr(module, self._function)
 
     def handle(self, frame: Frame) -> None:
         """Call the function and send its answer."""

@@ -17,6 +17,7 @@ from millrace_runtime.processor import (
 )
 from millrace_runtime.processor.channel import Channel
 from millrace_runtime.processor.handling import DeadLetter, FailedRecord, RecordError, Response
+from millrace_runtime.processor.running import run_code
 from millrace_runtime.processor.stores import GIVEN_STORES, open_store
 from millrace_runtime.processor.values import Struct, decoder, encoder, misfit
 
@@ -117,9 +118,8 @@ class Host:
         both = zip_longest(lines, earlier, fillvalue="\n")
         shown = [own if own.strip() else other for own, other in both]
         linecache.cache[self.file] = (sum(map(len, shown)), None, shown, self.file)
-        space: dict[str, Any] = {"__name__": f"processor_{self.name}", **given_names()}
-        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the node's own code
-        made = space.get(self._class_name)
+        module = run_code(self._code, self.file, f"processor_{self.name}", given_names())
+        made = getattr(module, self._class_name, None)
         if not isinstance(made, type):
             raise NameError(f"the code does not define the class {self._class_name}")
         self._processor = made(**self._arguments)

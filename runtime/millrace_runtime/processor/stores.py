@@ -35,26 +35,38 @@ class ValueTimestampHeaders(NamedTuple, Generic[V]):
     headers: Sequence[tuple[str, bytes | None]] = ()
 
 
-def _row(given: Any, name: str) -> dict[str, object] | None:
+class AggregationWithHeaders(NamedTuple, Generic[V]):
+    """A value with headers, as a session store with headers keeps it."""
+
+    aggregation: V
+    headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+def _row(given: Any, name: str, kind: str) -> dict[str, object] | None:
     """Return a value with headers as its row. One without a value is None, and deletes."""
     if given is None:
         return None
-    if not isinstance(given, ValueTimestampHeaders):
-        raise misfit(given, f"the value of {name}", "ValueTimestampHeaders")
-    if given.value is None:
+    needed = AggregationWithHeaders if kind == "session" else ValueTimestampHeaders
+    if not isinstance(given, needed):
+        raise misfit(given, f"the value of {name}", needed.__name__)
+    if given[0] is None:
         return None
     headers = []
     for header in given.headers:
         if not isinstance(header, tuple | list) or len(header) != 2 or type(header[0]) is not str:
             raise misfit(header, "a header", "a pair (name, bytes)")
         headers.append({"name": header[0], "value": header[1]})
-    return {"value": given.value, "timestamp": given.timestamp, "headers": headers}
+    return {**given._asdict(), "headers": headers}
 
 
-def _with_headers(row: Any) -> ValueTimestampHeaders[Any] | None:
+def _with_headers(
+    row: Any,
+) -> ValueTimestampHeaders[Any] | AggregationWithHeaders[Any] | None:
     if row is None:
         return None
     headers = [(header["name"], header["value"]) for header in row["headers"]]
+    if "aggregation" in row:
+        return AggregationWithHeaders(row["aggregation"], headers)
     return ValueTimestampHeaders(row["value"], row["timestamp"], headers)
 
 
@@ -72,7 +84,7 @@ class Store(Generic[K, V]):
         if spec.get("headers"):
             read, write = self._read_value, self._write_value
             self._read_value = lambda row: _with_headers(read(row))
-            self._write_value = lambda value: write(_row(value, self.name))
+            self._write_value = lambda value: write(_row(value, self.name, spec["kind"]))
 
     def _key(self, key: Any) -> Any:
         if key is None:
@@ -311,6 +323,7 @@ READ_ONLY: dict[str, type[Store[Any, Any]]] = {
 #: The classes that code of processors can name without importing them.
 _GIVEN: tuple[type[Any], ...] = (
     *KINDS.values(), *READ_ONLY.values(), Window, Windowed, ValueTimestampHeaders,
+    AggregationWithHeaders,
 )  # fmt: skip
 GIVEN_STORES = {each.__name__: each for each in _GIVEN}
 

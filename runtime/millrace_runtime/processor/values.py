@@ -1,7 +1,7 @@
 """Conversion of values between the operator's JSON and Python, checked by their Spark types.
 
 A struct is a dict (`Struct`), an array a list, a map a dict, TIMESTAMP an int (ms), DATE its ISO
-text, DECIMAL a Decimal, BINARY bytes.
+text, DECIMAL a Decimal, BINARY bytes. Where a struct is needed, a dataclass or a NamedTuple is one.
 """
 
 from __future__ import annotations
@@ -224,6 +224,8 @@ def _map(key: Convert, item: Convert, what: str) -> Convert:
             return None
         if not isinstance(value, dict):
             raise misfit(value, what, "a dict")
+        if None in value:
+            raise misfit(None, f"a key of {what}", "no None")
         return [[key(k), item(v)] for k, v in value.items()]
 
     return convert
@@ -234,7 +236,7 @@ def _struct(fields: dict[str, Convert], what: str) -> Convert:
         if value is None:
             return None
         if not isinstance(value, dict):
-            raise misfit(value, what, "a dict")
+            value = fields_of(value, what)
         unknown = [name for name in value if name not in fields]
         if unknown:
             known = ", ".join(fields)
@@ -242,3 +244,12 @@ def _struct(fields: dict[str, Convert], what: str) -> Convert:
         return {name: field(value.get(name)) for name, field in fields.items()}
 
     return convert
+
+
+def fields_of(value: Any, what: str) -> dict[str, object]:
+    """Return the fields of a dataclass or a NamedTuple. Raises TypeError for other values."""
+    if hasattr(type(value), "__dataclass_fields__"):
+        return {name: getattr(value, name) for name in type(value).__dataclass_fields__}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return dict(value._asdict())
+    raise misfit(value, what, "a dict")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import linecache
 from typing import TYPE_CHECKING, Any
 
+from millrace_runtime.processor.running import run_code
+
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
     from millrace_runtime.processor.channel import Channel
@@ -22,16 +24,16 @@ class WindowHost:
     ) -> None:
         self.channel = channel
         self.file = file_of(frame)
-        self._code, self._function = frame["code"], frame["function"]
+        self._name, self._code, self._function = frame["name"], frame["code"], frame["function"]
         self._windows: Any = None
         self._breakpoints = breakpoints
 
-    def start(self, space: dict[str, object]) -> None:
-        """Run the code, which may use the names in `space`, and find the function."""
+    def start(self, names: dict[str, object]) -> None:
+        """Run the code, which may use `names`, and find the function."""
         lines = self._code.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self._code), None, lines, self.file)
-        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the document's own code
-        self._windows = space[self._function]
+        module = run_code(self._code, self.file, f"windows_{self._name}", names)
+        self._windows = getattr(module, self._function)
 
     def call(self, frame: Frame) -> None:
         """Send the windows of a timestamp: one for each start, in the order of the function."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def _given(name: str) -> Any:
-    """Return a name of the runtime for modules of a document. Raises AttributeError."""
+    """Return a name of the runtime that code imports. Raises AttributeError."""
     try:
         return given_names()[name]
     except KeyError:
@@ -113,7 +113,7 @@ class PythonWorker:
             host.enter(frame, host.start)
         elif call == "handler":
             handler = HandlerHost(self.channel, frame, self._stopping(frame))
-            handler.start({"__name__": f"handler_{frame['kind']}", **given_names()})
+            handler.start(given_names())
             self._handlers[node] = handler
         elif call == "handle":
             self._handlers[node].handle(frame)
@@ -121,7 +121,7 @@ class PythonWorker:
             modules = self._modules
             stops = stopping(self.channel, file_of(frame), frame["code"], frame, modules)
             self._windows[node] = windows = WindowHost(self.channel, frame, stops)
-            windows.start({"__name__": f"windows_{frame['name']}", **given_names()})
+            windows.start(given_names())
         elif call == "windows_of":
             self._windows[node].call(frame)
         else:
@@ -131,10 +131,6 @@ class PythonWorker:
         # Imported here, so that tasks without modules do not wait for it.
         from millrace_runtime.processor.modules import Modules
 
-        # The package of this process is empty. Modules import from it what code has without import.
-        package = sys.modules["millrace_runtime"]
-        if getattr(package, "__file__", None) is None:
-            vars(package)["__getattr__"] = _given
         found = Modules(sources)
         found.install()
         self._modules = found
@@ -166,6 +162,10 @@ def main() -> None:
     time.tzset()
     # Ctrl-C is handled by the driver, which then ends the calls in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The package of this process is empty. Code imports from it what it also has without import.
+    package = sys.modules["millrace_runtime"]
+    if getattr(package, "__file__", None) is None:
+        vars(package)["__getattr__"] = _given
     worker = PythonWorker(source, target, Deadline(timeout_ms))
     sys.stdout = printed = LogStream(worker.channel, "info", sys.stdout)
     sys.stderr = warned = LogStream(worker.channel, "warning", sys.stderr)

@@ -19,6 +19,7 @@ from millrace_runtime.jars import (
     operator_jar,
     storage_jars,
 )
+from millrace_runtime.keywords import checked
 from millrace_runtime.services import confinement
 from millrace_runtime.session import java_home, joining
 
@@ -301,4 +302,4 @@ def prepare(session: SparkSession) -> None:
 
 
 #: The public name, for programs that call `Topology.start`.
-spark_session = create
+spark_session = checked(create, "spark_session")

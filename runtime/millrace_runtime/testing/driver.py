@@ -25,6 +25,7 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.job import Job
 from millrace_runtime.job.outside import Outside, placed
+from millrace_runtime.keywords import Checked
 from millrace_runtime.results.lines import LAST_LETTER, STOP, partition_of
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
 from millrace_runtime.testing.failures import RecordFailed, failure
@@ -51,7 +52,7 @@ class Drop(NamedTuple):
     record: TestRecord | None = None
 
 
-class TopologyTestDriver:
+class TopologyTestDriver(Checked):
     """Runs a topology on single records, each of which is processed before the call returns.
 
     The tasks, stores and clocks are those of a deployment, in this process's Spark session, which
@@ -281,6 +282,9 @@ class TopologyTestDriver:
     get_window_store = store
     get_timestamped_window_store = store
     get_session_store = store
+    get_timestamped_key_value_store_with_headers = store
+    get_timestamped_window_store_with_headers = store
+    get_session_store_with_headers = store
 
     # -- steps -----------------------------------------------------------------------------------
 

@@ -55,7 +55,14 @@ def session() -> SparkSession:
     if joined is not None:
         simulation.forget_hadoop(joined)
     _made = joined or simulation.simulation_session(java_extra=_archived())
+    _be_quiet(_made)
     return _made
+
+
+def _be_quiet(spark: SparkSession) -> None:
+    """Turn off the operator's log of what nodes print: the test driver prints it."""
+    log4j = spark._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setLevel("millrace", log4j.Level.OFF)
 
 
 def _adopted(active: SparkSession) -> SparkSession:

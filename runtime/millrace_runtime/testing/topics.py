@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.keywords import Checked
 from millrace_runtime.testing.times import Duration, Time, length, milliseconds
 from millrace_runtime.testing.values import Serde
 
@@ -53,7 +54,7 @@ Send = Callable[
 ]
 
 
-class TestInputTopic:
+class TestInputTopic(Checked):
     """A topic to which a test pipes records; each is processed completely before a call returns.
 
     A record without a timestamp gets the topic's time, which starts at `start_timestamp` and then
@@ -154,7 +155,7 @@ class TestInputTopic:
             self.pipe_input(record)
 
 
-class TestOutputTopic:
+class TestOutputTopic(Checked):
     """The records of a topic that sinks wrote, each of which is read once.
 
     `waiting` returns the records that were not read yet; several objects for one topic share them.

@@ -98,6 +98,7 @@ def test_a_document_without_parameters_is_not_changed() -> None:
         ({"Low": {"type": "number", "default": 1}}, "parameter_name", "parameters.Low"),
         ({"low": 3}, "document_shape", "parameters.low"),
         ({"low": {"type": "int", "default": 1}}, "document_shape", "parameters.low.type"),
+        ({"low": {"type": {}, "default": 1}}, "document_shape", "parameters.low.type"),
         ({"low": {"type": "number"}}, "parameter_value", "parameters.low.default"),
         (
             {"low": {"type": "number", "default": 1, "values": {"prod": "x"}}},

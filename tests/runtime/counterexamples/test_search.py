@@ -119,6 +119,25 @@ def test_a_topic_that_one_version_writes_is_named_and_not_compared() -> None:
     assert searched.found is None
 
 
+def test_a_node_that_no_record_reached_is_named_with_its_fragment() -> None:
+    raw = visits()
+    param("large", "predicate", "false")(raw)
+    raw["nodes"][4] = {"id": "plain", "kind": "fragment", "params": {"fragment": "keyed@1"}}
+    raw["fragments"] = {
+        "keyed@1": {
+            "nodes": [
+                {"id": "in", "kind": "fragment.input", "params": {"role": "stream"}},
+                {"id": "key", "kind": "select_key", "params": {"key": "key.key"}},
+                {"id": "out", "kind": "fragment.output", "params": {}},
+            ],
+            "edges": [{"source": "in", "target": "key"}, {"source": "key", "target": "out"}],
+        }
+    }
+    spark = session()
+    found = search(spark, analyzer_of(spark), raw, raw, seconds=20, most=2)
+    assert found.missed["new"] == ["count", "out", "plain > key", "rows"]
+
+
 def test_a_version_that_stops_at_a_record_differs() -> None:
     change = param("large", "predicate", "value.amount > 100 AND 10 / (value.amount - 150) < 1")
     given: Any = [{"topic": "orders", "key": "a", "value": {"amount": 150.0}, "timestamp": 0}]

@@ -16,6 +16,7 @@ from millrace_runtime import (
     Table,
     Topology,
     fragment,
+    fragment_output,
     global_table_input,
     json,
     key_value_store,
@@ -77,6 +78,22 @@ def test_a_function_is_a_fragment_of_the_document() -> None:
             ],
         }
     }  # fmt: skip
+
+
+def test_ports_have_texts_for_people() -> None:
+    @fragment(
+        "Titled",
+        inputs={"in": stream_input(label="Orders", description="All of them")},
+        outputs={"out": fragment_output(label="Large")},
+    )
+    def titled(records: Stream) -> Stream:
+        return records.filter("value.n > 3")
+
+    topology = Topology("titled")
+    titled(topology.stream("orders", key=string(), value=json("n INT"))).to("large")
+    first, _, last = topology.document()["fragments"]["Titled@1"]["nodes"]
+    assert (first.get("label"), first.get("description")) == ("Orders", "All of them")
+    assert last.get("label") == "Large"
 
 
 def test_its_nodes_run_under_the_ids_that_they_have_on_the_canvas() -> None:
@@ -183,6 +200,7 @@ orders = topology.stream("orders", key=string(), value=json("n INT"))
         ({"call": "part('orders')"}, 11, "takes streams and tables, found 'o'"),
         ({"call": "part(orders, arguments={'low': 1})"}, 11,
          "Part has no parameter 'low'. Its parameters: none."),
+        ({"call": "part(orders, nam='a')"}, 11, "part() has no argument 'nam'. Did you mean name?"),
         ({"body": "return None"}, 11,
          "part (part.py, line 4) returns a stream or a table, found None"),
         ({"body": "return orders"}, 11, "returns orders, which is not in the fragment"),

@@ -132,9 +132,17 @@ orders.flat_map(lambda key, value: [(word, 1) for word in value["item"].split()]
         ("lambda value: value.s.title()", ".title of a text"),
         ("lambda value: value.s.split(None, 1)", ".split of a text"),
         ("lambda value: value.s.upper().lower()", "twice"),
-        ("lambda value: value.nothing", "has no field 'nothing'"),
+        ("lambda value: value.nothing if value.b else 1", "has no field 'nothing'"),
         ("lambda value: value.items", ".items is not a field"),
-        ('lambda value: value["S"]', "has no field 'S'"),
+        ('lambda value: value["S"]', "has no field 'S'. Its fields: i, j,"),
+        ("lambda value: OPEN if value.b else 'a'", "a constant tuple is not a value"),
+        ("lambda value: PRICES", "a constant dict is not a value"),
+        ("lambda value: PRICES[value.i]", "keys of other types than INT"),
+        ("lambda value: {**{'a': 1 / value.i}, 'a': 2}", "a dict whose parts may fail"),
+        ("def f(value):\n    value['i'] = 1\n    value['j'] = value['i']\n    return value\n",
+         "is not a form"),
+        ("def f(value):\n    other = value\n    value['i'] = 1\n    return other\n",
+         "is not a form"),
         ("lambda value: value.ts == []", "is not a form"),
         ("lambda value: value.i is value.j", "identities"),
         ("lambda value: sum(n / 2 for n in value.ns)", "not a sum of integers"),
@@ -198,6 +206,19 @@ rooted.filter(lambda v: round(v["root"]) > 2, name="wide").peek(lambda value: pr
         ("def f(value): return {'a': round(value['price']), 'item': value['item']}",
          "STRUCT<a: BIGINT, item: STRING>"),
         ("def f(value): return round(value['n'], 1) if value['n'] % 2 else 0.5", "DOUBLE"),
+        ("def f(value): return round({'pen': 1.5, 'ink': 2.5}[value['item']], 1)", "DOUBLE"),
+        ("def down(n): return 1 if n <= 1 else n * down(n - 1)\n"
+         "def f(value): return down(value['n'])", "BIGINT"),
+        ("import dataclasses\n@dataclasses.dataclass\nclass Line:\n"
+         "    item: str\n    price: float\n"
+         "def f(value) -> Line: return Line(value['item'], value['price'])",
+         "STRUCT<item: STRING, price: DOUBLE>"),
+        ("import typing\nclass Point(typing.NamedTuple):\n    x: int\n    label: str\n"
+         "def f(value): return Point(round(value['n']), value['item'])",
+         "STRUCT<x: INT, label: STRING>"),
+        ("import datetime\n"
+         "def f(value): return datetime.datetime.fromtimestamp(value['n'], datetime.UTC)",
+         "TIMESTAMP"),
     ],
 )  # fmt: skip
 def test_types_come_from_annotations_or_samples(
@@ -205,6 +226,147 @@ def test_types_come_from_annotations_or_samples(
 ) -> None:
     made = nodes(tmp_path, f"{function}\norders.map_values(f)\n")
     assert made["map-values"]["params"]["output"] == {"value": returned}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("orders.map_values(lambda value: value['item']).map_values(str.upper, name='x')",
+         "coalesce(upper(value), raise_error('TypeError: None in value.upper()'))"),
+        ("orders.map_values(lambda value: value['item']).map_values(len, name='x')",
+         "coalesce(char_length(value), raise_error('TypeError: None in len(value)'))"),
+        ("import operator\norders.map_values(operator.itemgetter('item'), name='x')",
+         "if(value IS NULL, raise_error('TypeError: value is None'), value.item)"),
+        ("orders.map_values(lambda value: value['price']).map_values(math.floor, name='x')",
+         "math.floor(value)"),
+        ("import functools\n@functools.cache\ndef square(n: int) -> int: return n * n\n"
+         "orders.map_values(lambda value: value['n']).map_values(square, name='x')",
+         "square(value)"),
+        ("class Twice:\n    def __call__(self, value): return round(2 * value['n'])\n"
+         "twice = Twice()\norders.map_values(twice, name='x')", "twice(value)"),
+        ("class Twice:\n    def of(self, value): return round(2 * value['n'])\n"
+         "twice = Twice()\norders.map_values(twice.of, name='x')", "twice.of(value)"),
+        ("class Tax:\n    rate = 3\n    @staticmethod\n"
+         "    def of(value): return round(Tax.rate * value['n'])\n"
+         "orders.map_values(Tax.of, name='x')", "Tax.of(value)"),
+        ("import functools\ndef add(n, value, more=0): return round(value['n']) + n + more\n"
+         "orders.map_values(functools.partial(add, 2, more=1), name='x')",
+         "add(2, value, more=1)"),
+        ("def logged(function):\n    def call(value): return function(value)\n    return call\n"
+         "@logged\ndef name(value): return value['item'].title()\n"
+         "orders.map_values(name, name='x')", "name(value)"),
+    ],
+)  # fmt: skip
+def test_what_has_no_source_is_called_by_its_name(tmp_path: Path, text: str, expected: str) -> None:
+    params = nodes(tmp_path, f"{text}\n")["x"]["params"]
+    if "code" in params:
+        assert f"    return {expected}\n" in params["code"]
+    else:
+        assert params["value"] == expected
+
+
+def test_a_function_does_not_hide_what_it_calls(tmp_path: Path) -> None:
+    text = 'orders.map(lambda key, value: (key, list(map(len, value["item"]))), returns="'
+    made = nodes(tmp_path, text + 'STRUCT<key: STRING, value: ARRAY<INT>>")\n')
+    assert "def map_2(key, value):\n" in made["map"]["params"]["code"]
+
+
+def test_a_table_is_grouped_by_a_function_of_key_and_value(tmp_path: Path) -> None:
+    text = 'orders.to_table().group_by(lambda key, value: (value["item"], value["n"])).count()\n'
+    assert nodes(tmp_path, text)["count"]["params"]["group_by"] == {
+        "key": "value.item",
+        "value": "value.n",
+    }
+    with pytest.raises(MillraceError, match="takes a key and a value"):
+        nodes(tmp_path, "orders.to_table().group_by('value.item')\n")
+
+
+def test_a_function_is_called_for_each_record(tmp_path: Path) -> None:
+    made = nodes(tmp_path, "orders.foreach(lambda key, value: print(key), name='show')\n")
+    assert "Call show(key, value) for peek." in made["show"]["params"]["code"]
+
+
+def test_an_aggregator_changes_what_it_returns(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+def add(key, value, agg):
+    agg["n"] += value["n"]
+    agg["items"].append(value["item"])
+    return agg
+
+def collect(key, value, agg):
+    agg.append(value["item"])
+    return agg
+
+grouped = orders.group_by_key()
+grouped.aggregate("STRUCT<n: BIGINT, items: ARRAY<STRING>>", name="sums",
+                  initializer=lambda: {"n": 0, "items": []}, aggregator=add)
+grouped.aggregate("ARRAY<STRING>", initializer=lambda: [], aggregator=collect, name="list")
+""",
+    )
+    assert made["list"]["params"]["aggregator"] == "concat(agg, array(value.item))"
+    assert (
+        "'items', coalesce(concat(agg.items, array(value.item))"
+        in (made["sums"]["params"]["aggregator"])
+    )
+
+
+def test_a_reducer_can_be_an_operator_or_a_built_in_function(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+import operator
+numbers = orders.map_values(lambda value: value["n"]).filter(lambda n: n is not None)
+numbers.group_by_key().reduce(operator.add, name="sum")
+numbers.group_by_key().reduce(max, name="most")
+for kind, name in (("BIGINT", int), ("ARRAY<INT>", list), ("MAP<STRING, INT>", dict)):
+    numbers.group_by_key().aggregate(kind, initializer=name, aggregator="agg", name=name.__name__)
+""",
+    )
+    assert made["sum"]["params"]["reducer"] == "agg + value"
+    assert made["most"]["params"]["reducer"] == "greatest(agg, value)"
+    empty = [made[name]["params"]["initializer"] for name in ("int", "list", "dict")]
+    assert empty == ["0L", "array()", "CAST(map() AS MAP<STRING, INT>)"]
+
+
+def test_branches_are_chosen_by_functions_in_python(tmp_path: Path) -> None:
+    text = """
+def dear(value):
+    return round(value["price"]) > LIMIT
+
+orders.split({"dear": dear, "a-few": lambda key, value: value["n"] < 3}, default="rest")
+"""
+    made = nodes(tmp_path, text)["split"]
+    assert (made["kind"], made["params"]["outputs"]) == (
+        "process_values",
+        ["dear", "a-few", "rest"],
+    )
+    for part in ("LIMIT = 10\n", "def dear(value):\n", "def a_few(key, value):\n",
+                 "        elif a_few(record.key, record.value):\n"):  # fmt: skip
+        assert part in made["params"]["code"]
+    with pytest.raises(MillraceError, match=r"branches\.few: Other branches run in Python"):
+        nodes(tmp_path, text.replace('"a-few": lambda key, value: value["n"] < 3', '"few": "true"'))
+
+
+def test_functions_and_modules_of_enclosing_functions_are_kept(tmp_path: Path) -> None:
+    made = nodes(
+        tmp_path,
+        """
+def build(rate):
+    import statistics as st
+    half = lambda n: n / 2
+    def tax(n):
+        return half(n) * rate
+    return orders.map_values(lambda value: round(st.mean([tax(value["price"]), 1.0]), 2))
+build(3)
+""",
+    )
+    code = made["map-values"]["params"]["code"]
+    for part in ("import statistics as st\n", "rate = 3\n", "def half(n):\n    return n / 2\n",
+                 "def tax(n):\n    return half(n) * rate\n"):  # fmt: skip
+        assert part in code
+    assert made["map-values"]["params"]["output"] == {"value": "DOUBLE"}
 
 
 def test_values_of_enclosing_functions_are_kept(tmp_path: Path) -> None:
@@ -215,10 +377,12 @@ def build(limit):
     names = ["a", "b"]
     def keep(value, more=3):
         return round(value["price"]) > limit + more and value["item"] in names
+    orders.filter(lambda value: round(value["price"]) > limit, name="dear")
     return orders.filter(keep)
 build(5)
 """,
     )
+    assert "limit = 5\n\n\ndef dear(value):\n" in made["dear"]["params"]["code"]
     code = made["filter"]["params"]["code"]
     assert "limit = 5\n" in code
     assert "names = ['a', 'b']\n" in code
@@ -274,16 +438,31 @@ orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % valu
         ("orders.filter(lambda a, b, c: True, name='keep')",
          "shop.py, line 7, keep.predicate: A function of (value) or (key, value) is needed, not of "
          "(a, b, c)."),
-        ("orders.map_values(len)", "map-values.value: len cannot be read: a "
-         "builtin_function_or_method has no Python source; write a lambda or a def that calls it."),
+        ("orders.map_values([len].pop)", "map-values.value: list.pop cannot be read: an object of "
+         "builtin_function_or_method has no Python source; write a lambda or a def that calls it, "
+         "or give it a name at the top of its file."),
         ("orders.to_table().filter(lambda value: round(value['price']) > 1)",
          "filter.predicate: The lambda (shop.py, line 7) cannot be an expression, because round is "
          "not a function that is translated, and this cannot run in Python."),
         ("orders.map_values(lambda value: eval(value['item']))",
-         "The type of what it returns is not clear: annotate it, or give the Spark SQL type with "
-         'returns="..."'),
+         "The type of what it returns is not clear, because it returns BIGINT and "
+         'STRUCT<a: BIGINT>. Annotate what it returns, or give the Spark SQL type with '
+         'returns="...".'),
+        ("topology.stream('x', key=string(), value=string(), timestamp=lambda value: int(value))",
+         "Change the function, set the timestamp in a processor: record.replace(timestamp=...), "
+         "or write a Spark SQL expression."),
+        ("orders.map_values(lambda value: int(value['item'] + 'x'))",
+         "because it raises ValueError: invalid literal for int()"),
+        ("orders.map_values(lambda value: {c: 1 for c in value['item']})",
+         "because its dicts have different keys; a map is dict[str, int]."),
+        ("orders.map_values(lambda value: {value['n']})", "because it returns a set that is not"),
         ("orders.map_values(lambda value: round(value['n']), returns='NUMBER')",
          "returns='NUMBER' is not a type"),
+        ("orders.filter(lambda value: value['prize'] > 1)",
+         "filter.predicate: The lambda (shop.py, line 7): value has no field 'prize'. Did you mean "
+         "price? Its fields: item, n, price."),
+        ("orders.map_values(lambda value: (yield value['n']))",
+         "cannot be read: it is a generator or a coroutine; return a list instead."),
         ("orders.filter(lambda *values: True)", "it takes any number of arguments"),
     ],
 )  # fmt: skip

@@ -79,8 +79,37 @@ lambda value: value.at + 60 * 60 * 1000 > 0
 lambda value: value.i in (1, 2, None)
 lambda value: value.s not in {"a", ""}
 lambda value: "high" if value.i > 100 else "middle" if value.i > 10 else "low"
+lambda value: PRICES[value.s] * value.d
+lambda value: PRICES.get(value.s)
+lambda value: COUNTS.get(value.s, 0) + 1
+lambda value: STATES[value.i] + value.s + STATES.get(value.l, "other")
+lambda value: value.s in PRICES and value.t not in COUNTS
+lambda value: value.m.get(value.s, 0)
+lambda value: value.s in value.m
+lambda value: max(value.d, value.e) - min(value.d, 0.5, value.e)
+lambda value: max(value.s, value.t) + min(value.s, "b")
+lambda value: (value.ns + [value.i])[-3:]
+lambda value: [value.s] + value.ts[1:]
+lambda value: value.ns[:-2] + value.ns[1:2]
+lambda value: value.s in value.ts or value.i in value.ns
+lambda value: value.ts if value.s in value.ts else value.ts + [value.s]
 lambda key, value: key
 lambda key, value: key + ":" + value["s"]
+""".strip().splitlines()
+
+#: functions that change a value and return it
+CHANGES = [
+    "def f(value):\n    value['d'] = value['d'] * 2\n    value['j'] += value.i\n    return value\n",
+    "def f(value):\n    if value.b:\n        value['s'] = value.t\n    return value\n",
+    "def f(value):\n    value['size'] = len(value.s)\n    return value\n",
+]
+#: functions that return maps, as aggregators do
+MAPS = """
+lambda value: {}
+lambda value: {"a": value.i, "b": 2}
+lambda value: {**value.m, value.s: value.i}
+lambda value: {**value.m, "a": value.m.get("a", 0) + 1 if value.b else 0, "z": 1}
+lambda key, value: {**value.m, key: value.m.get(key, 0) or 7}
 """.strip().splitlines()
 
 
@@ -102,8 +131,10 @@ def different(session: Any, cases: list[Case], number: int) -> list[str]:
 
 
 def test_functions_as_people_write_them_are_translated_exactly(session: Any) -> None:
-    cases = [Case.of(text) for text in PLAIN]
-    assert [text for text, case in zip(PLAIN, cases, strict=True) if case is None] == []
+    cases = [Case.of(text) for text in PLAIN + CHANGES]
+    cases += [Case.of(text, expects="MAP<STRING, INT>") for text in MAPS]
+    texts = PLAIN + CHANGES + MAPS
+    assert [text for text, case in zip(texts, cases, strict=True) if case is None] == []
     assert different(session, [case for case in cases if case is not None], SEED) == []
 
 

@@ -134,6 +134,46 @@ def test_forwards_and_store_calls_come_in_the_order_of_the_program(pipe: Pipe) -
     )
 
 
+def test_code_imports_the_runtime_and_has_dataclasses(pipe: Pipe) -> None:
+    code = """
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from millrace_runtime import Processor, Record
+
+class Pair(NamedTuple):
+    a: int
+
+@dataclass
+class Line:
+    name: str
+    tags: list[str] = field(default_factory=list)
+
+class P(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        made = {"line": Line(record.value), "pair": Pair(5)}
+        self.context.forward(Record(record.key, made, record.timestamp))
+"""
+    line = {"name": "line", "type": struct_of(name=STRING, tags=array_of(STRING))}
+    pair = {"name": "pair", "type": struct_of(a=INTEGER)}
+    out = {"key": STRING, "value": {"type": "struct", "fields": [line, pair]}}
+    assert pipe.start(code, out=out) == ([], {"done": True})
+    [forward], _ = pipe.record("v")
+    assert forward[1][1] == {"line": {"name": "v", "tags": []}, "pair": {"a": 5}}
+
+
+def struct_of(**fields: Any) -> Any:
+    """Return the type of a struct in its JSON form."""
+    return {"type": "struct", "fields": [{"name": n, "type": t} for n, t in fields.items()]}
+
+
+def array_of(element: Any) -> Any:
+    """Return the type of an array in its JSON form."""
+    return {"type": "array", "elementType": element}
+
+
 def test_an_error_names_its_line_and_keeps_what_was_forwarded(pipe: Pipe) -> None:
     code = (
         "class P(Processor):\n"

@@ -41,7 +41,7 @@ class StoreNode(Store):
     headers = Flag(
         "Headers",
         "For processors: rows have a timestamp and headers beside the value, as "
-        "ValueTimestampHeaders.",
+        "ValueTimestampHeaders; those of a session store have headers, as AggregationWithHeaders.",
         default=False,
     )
 
