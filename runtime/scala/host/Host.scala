@@ -163,13 +163,13 @@ private[millrace] object HostTasks extends SparkListener {
   /** The same, as far as Spark has reported it by now. */
   def known(): Seq[(Thread, String)] = threadsOfRuns.asScala.toSeq.filter(_._1.isAlive) ++
     (if (tasks.isEmpty) Nil
-    else
-      alive().flatMap { t =>
-        t.getName match {
-          case named(id) => Option(tasks.get(id.toLong)).map(t -> _)
-          case _ => None
-        }
-      })
+     else
+       alive().flatMap { t =>
+         t.getName match {
+           case named(id) => Option(tasks.get(id.toLong)).map(t -> _)
+           case _ => None
+         }
+       })
 
   /** All threads of this JVM. `Thread.getAllStackTraces` would stop each of them. */
   private def alive(): Seq[Thread] = {

@@ -32,7 +32,10 @@ private[sql] final class OpenedState(
   private val info = exec.getStateInfo
   val operator: Long = info.operatorId
   private val id =
-    StateStoreProviderId(StateStoreId(info.checkpointLocation, operator, partition, StateStoreId.DEFAULT_STORE_NAME), run)
+    StateStoreProviderId(
+      StateStoreId(info.checkpointLocation, operator, partition, StateStoreId.DEFAULT_STORE_NAME),
+      run
+    )
   private val keySchema = OpenedState.keySchema(exec)
   private var provider: RocksDBStateStoreProvider = _
   private var store: StateStore = _
@@ -59,11 +62,23 @@ private[sql] final class OpenedState(
     }
 
   /** The map state of the task, of this version. The calling thread works on this task until it asks for another. */
-  def mapState(open: StatefulProcessorHandle => MapState[InternalRow, InternalRow]): MapState[InternalRow, InternalRow] = {
+  def mapState(
+      open: StatefulProcessorHandle => MapState[InternalRow, InternalRow]
+  ): MapState[InternalRow, InternalRow] = {
     ImplicitGroupingKeyTracker.setImplicitKey(salt)
     if (map == null)
       map = open(
-        new StatefulProcessorHandleImpl(store, run, exec.keyEncoder, TimeMode.None(), true, None, None, exec.metrics, None)
+        new StatefulProcessorHandleImpl(
+          store,
+          run,
+          exec.keyEncoder,
+          TimeMode.None(),
+          true,
+          None,
+          None,
+          exec.metrics,
+          None
+        )
       )
     else RocksDBAccess.move(map, store)
     map
@@ -90,5 +105,6 @@ private[sql] object OpenedState {
   private val valueSchema = schemaOf(classOf[TransformWithStateExecBase], "DUMMY_VALUE_ROW_SCHEMA")
 
   /** Ends what a run has opened: Spark's maintenance no longer looks after it. */
-  def forget(session: classic.SparkSession, run: UUID): Unit = session.streams.stateStoreCoordinator.deactivateInstances(run)
+  def forget(session: classic.SparkSession, run: UUID): Unit =
+    session.streams.stateStoreCoordinator.deactivateInstances(run)
 }

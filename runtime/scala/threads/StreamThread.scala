@@ -58,6 +58,9 @@ object StreamThread {
 
   /** The records of an epoch that a query with all its Spark tasks processes faster, if several are so large. */
   @volatile private var many = 20000
+
+  /** The epochs whose offsets and state the checkpoint keeps. */
+  private val kept = 400L
   private val manyTimes = 3
 
   /** The interval at which it is checked that the topics have the same partitions, in ms. */
@@ -238,6 +241,7 @@ private[millrace] final class StreamThread(
     private val conf = {
       val c = session.sessionState.conf.clone()
       val own = "spark.sql.streaming.stateStore"
+      c.setConfString("spark.sql.streaming.minBatchesToRetain", StreamThread.kept.toString)
       // The epochs between two snapshots. Each epoch lists those since the last one.
       c.setConfString(s"$own.minDeltasForSnapshot", "100")
       // Commits are awaited here, and the driver is not told of each.
@@ -262,7 +266,9 @@ private[millrace] final class StreamThread(
     }
 
     def begin(): Unit = opened.foreach { case ((_, i), s) => s.begin(batch, ids.get((s.operator, i))) }
-    override def state(level: Int, index: Int): StateHandle = new MapHandle(opened((level, index)).mapState(LevelProcessor.open))
+    override def state(level: Int, index: Int): StateHandle = new MapHandle(
+      opened((level, index)).mapState(LevelProcessor.open)
+    )
 
     /** Begins to write the changes of all tasks. */
     def commit(): Seq[Future[Unit]] = opened.toSeq.map { case ((_, i), s) =>
@@ -273,9 +279,13 @@ private[millrace] final class StreamThread(
     }
 
     /** The ids of the last version, by operator and task. */
-    def written: Map[Long, Array[Array[String]]] = opened.values.toSeq.map(_.operator).distinct.map { operator =>
-      operator -> Array.tabulate(options.partitions)(i => Array(ids((operator, i))))
-    }.toMap
+    def written: Map[Long, Array[Array[String]]] = opened.values.toSeq
+      .map(_.operator)
+      .distinct
+      .map { operator =>
+        operator -> Array.tabulate(options.partitions)(i => Array(ids((operator, i))))
+      }
+      .toMap
     def close(): Unit = {
       opened.values.foreach(_.abort())
       opened.values.foreach(_.close())
@@ -363,7 +373,8 @@ private[millrace] final class StreamThread(
     consumer.assign(sourceOf.keySet.asJava)
     sources.foreach(_.places.foreach { case (place, offset) => consumer.seek(place, offset) })
     shape = shapeNow()
-    if (shape != topics.map(t => t -> sourceOf.keysIterator.count(_.topic == t)).toMap) leaving = "other topic-partitions"
+    if (shape != topics.map(t => t -> sourceOf.keysIterator.count(_.topic == t)).toMap)
+      leaving = "other topic-partitions"
   }
 
   /** The numbers of partitions of the topics. */
@@ -405,7 +416,8 @@ private[millrace] final class StreamThread(
 
   /** Processes the records that have arrived. At least once: at once; exactly once: those of a whole epoch. */
   private def round(): Unit = {
-    val found = mutable.ArrayBuffer.from(poll(if (open) Math.max(0L, atLeastOnceMs - millisSince(openSince)) else 1000L))
+    val found =
+      mutable.ArrayBuffer.from(poll(if (open) Math.max(0L, atLeastOnceMs - millisSince(openSince)) else 1000L))
     if (found.nonEmpty && exactlyOnce) {
       var left = pauseMs - millisSince(committedAt)
       while (left > 0 && found.size < many && !stopping && leaving == null) {
@@ -465,7 +477,9 @@ private[millrace] final class StreamThread(
   }
 
   private def commit(): Unit = {
-    val writing = current.values.toSeq.map(w => StreamThread.background { val m = w.commit(); messages.synchronized(messages += m); () })
+    val writing = current.values.toSeq.map(w =>
+      StreamThread.background { val m = w.commit(); messages.synchronized(messages += m); () }
+    )
     val storing = if (stopped) Nil else states.commit()
     StreamThread.await(writing)
     current.values.foreach(_.close())
@@ -475,13 +489,12 @@ private[millrace] final class StreamThread(
     StreamThread.await(storing)
     messages.clear()
     committed = committed.withStateUniqueIds(Some(states.written))
-    if (!own.commitLog.add(batch, committed)) throw new IllegalStateException(s"another query has committed micro-batch $batch")
+    if (!own.commitLog.add(batch, committed))
+      throw new IllegalStateException(s"another query has committed micro-batch $batch")
     note()
     batch += 1
     open = false
   }
-
-  private val kept = session.sessionState.conf.minBatchesToRetain
 
   private def note(): Unit = {
     val now = System.nanoTime()
@@ -491,9 +504,9 @@ private[millrace] final class StreamThread(
     idleSince = now
     largeEpochs = if (epochRecords >= many) largeEpochs + 1 else 0
     if (largeEpochs >= manyTimes) leaving = s"$largeEpochs times more than $many records at once"
-    if (batch % kept == 0) {
-      own.offsetLog.purge(batch - kept)
-      own.commitLog.purge(batch - kept)
+    if (batch % 100 == 0) {
+      own.offsetLog.purge(batch - StreamThread.kept)
+      own.commitLog.purge(batch - StreamThread.kept)
     }
     val (took, sources) = (millisSince(openSince), before.toSeq.map { case (s, from) => (from, s.places.toMap) })
     val (records, perSecond, number, at) = (epochRecords, epochRecords / seconds, batch, timestamp)
@@ -555,7 +568,9 @@ private[millrace] final class StreamThread(
     exception.foreach(throw _)
     !active
   }
-  override def processAllAvailable(): Unit = throw new UnsupportedOperationException("a stream thread does not end by itself")
+  override def processAllAvailable(): Unit = throw new UnsupportedOperationException(
+    "a stream thread does not end by itself"
+  )
 
   /** Ends the thread after the epoch that it is in. */
   override def stop(): Unit = if (Thread.currentThread ne thread) {

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import columns
+from millrace_runtime.driver import stream_threads
 from millrace_runtime.errors import StreamStopped
 
 from tests.compiler.kit import Raw
@@ -80,9 +81,7 @@ def test_other_topic_partitions_end_a_thread(
         eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
         topics.grow(pair.address, pair.source, 3)
         eventually(lambda: report.times(f"{BACK}other topic-partitions") == 1 or job.done())
-        topics.produce(
-            pair.address, pair.source, [{"key": "c", "value": "4", "partition": 2}]
-        )
+        topics.produce(pair.address, pair.source, [{"key": "c", "value": "4", "partition": 2}])
         assert seen(pair, [("c", 4)])
 
 
@@ -111,3 +110,18 @@ def test_a_record_that_stops_a_thread_is_named_and_can_be_skipped_afterwards(
     changing.run(skipping, tmp_path)
     found = pair.new()
     assert found == ([("a", 12)] if guarantee == "exactly_once" else [("a", 7), ("a", 12)])
+
+
+def test_no_query_goes_on_in_a_thread_if_threads_are_switched_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    starter: Any = type("Starter", (), {"readings": []})
+    asked: list[Any] = []
+    calm = type("Pacing", (), {"calm": lambda query: asked.append(query) or True})
+    gateway = type("Gateway", (), {"Pacing": calm})
+    monkeypatch.setattr(stream_threads.columns, "gateway", lambda: gateway)
+    query: Any = type("Query", (), {"_jsq": "query"})
+    assert stream_threads.StreamThreads(starter, None).due(query)
+    monkeypatch.setenv("MILLRACE_STREAM_THREADS", "0")
+    assert not stream_threads.StreamThreads(starter, None).due(query)
+    assert asked == ["query"]
