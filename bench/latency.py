@@ -5,8 +5,9 @@
     ./millrace bench latency -- --guarantee exactly_once --trigger "100 milliseconds"
 
 A value per key with four partitions, Kafka to Kafka, on one broker: in a stream thread, as
-deployments with few records do, in micro-batches, in real time, and as a Kafka Streams application, with both guarantees, with and without a repartition. The
-consumer reads committed records only. Each record is written separately; its value is its number.
+deployments with few records do, in micro-batches, in real time, and as a Kafka Streams application,
+with both guarantees, with and without a repartition. The consumer reads committed records only.
+Each record is written separately; its value is its number.
 Beside milliseconds, the table shows the processor time of the engine, which depends less on what
 else the machine does: cores, microseconds for a record, milliseconds for a micro-batch.
 """

@@ -106,7 +106,7 @@ class Running:
         plan = self.job.query()
         writer = plan.rows.writeStream.outputMode("update")
         trigger = {"realTime": batch} if real_time else {"processingTime": "0 seconds"}
-        writer = writer.trigger(**trigger)  # type: ignore[call-overload] # newer than its types
+        writer = writer.trigger(**trigger)
         writer = writer.option("checkpointLocation", self.checkpoint)
         self.query = kafka.into(writer, plan.graph, settings).start()
 

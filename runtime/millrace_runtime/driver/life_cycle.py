@@ -145,14 +145,13 @@ class Driving:
             if first and _committed(query):
                 first = False
                 self.starter.committed()
-            if self._threads.due(query):
+            if not first and self._threads.due(query):
                 _stop(query, until)
                 if query.exception() is not None:
                     break
-                continued = self._threads.begin(query)
-                if continued is None:
+                query = self._threads.begin(query)
+                if query is None:
                     return False
-                query = continued
             if self._sleeping.due(query):
                 _stop(query, until)
                 if query.exception() is None:
@@ -168,6 +167,10 @@ class Driving:
                 if first and _committed(query):
                     self.starter.committed()
                 return False
+        return self._ended(query, first=first)
+
+    def _ended(self, query: Any, *, first: bool) -> bool:
+        """Return whether a query that has ended leaves nothing to do. Raises its error."""
         error = query.exception()
         if error is not None:
             raise error

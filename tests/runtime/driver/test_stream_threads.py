@@ -115,11 +115,15 @@ def test_a_record_that_stops_a_thread_is_named_and_can_be_skipped_afterwards(
 def test_no_query_goes_on_in_a_thread_if_threads_are_switched_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    class Pacing:
+        def calm(self, query: str) -> bool:
+            asked.append(query)
+            return True
+
+    asked: list[str] = []
     starter: Any = type("Starter", (), {"readings": []})
-    asked: list[Any] = []
-    calm = type("Pacing", (), {"calm": lambda query: asked.append(query) or True})
-    gateway = type("Gateway", (), {"Pacing": calm})
-    monkeypatch.setattr(stream_threads.columns, "gateway", lambda: gateway)
+    gateway = type("Gateway", (), {"Pacing": Pacing()})
+    monkeypatch.setattr(columns, "gateway", lambda: gateway)
     query: Any = type("Query", (), {"_jsq": "query"})
     assert stream_threads.StreamThreads(starter, None).due(query)
     monkeypatch.setenv("MILLRACE_STREAM_THREADS", "0")
