@@ -156,6 +156,7 @@ class InnerNode(TypedDict):
     kind: str
     label: NotRequired[str]
     position: NotRequired[Position]
+    shuffled: NotRequired[Annotated[list[str], "Inputs at which records are repartitioned."]]
 
 
 class FragmentJson(TypedDict):

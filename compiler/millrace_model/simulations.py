@@ -21,7 +21,10 @@ class PinnedLine(InputLine, total=False):
 
 
 class PartRequest(TypedDict, total=False):
-    """The part of a topology that is to run (`millrace_compiler.compilation.running_part`)."""
+    """The part of a topology that is to run (`millrace_compiler.compilation.running_part`).
+
+    Nodes and edges within fragments have the ids with which they run.
+    """
 
     pins: list[DocumentEdge]
     to: str | None
@@ -37,6 +40,16 @@ class PartRan(TypedDict):
     ]
 
 
+class InnerEdge(TypedDict):
+    """An edge of the document with its fragments expanded, and the records over it."""
+
+    source: str
+    source_port: str
+    target: str
+    target_port: str
+    records: int
+
+
 class SimulationResult(TypedDict):
     """Results of the input lines."""
 
@@ -45,6 +58,12 @@ class SimulationResult(TypedDict):
     dropped: int
     edges: Annotated[list[int], "Records over each edge of the document."]
     nodes: dict[str, NodeCounts]
+    inner_edges: NotRequired[
+        Annotated[
+            list[InnerEdge],
+            "With fragments: edges between the nodes that run, those within fragments among them.",
+        ]
+    ]
     stores: dict[str, list[StoreEntry]]
     steps: list[TraceStep]
     truncated: Annotated[bool, "Whether there were more steps than are returned."]

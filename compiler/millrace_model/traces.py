@@ -71,6 +71,8 @@ TraceStep = TypedDict(
         "port": str | None,
         "input": Annotated[int, "0: the first, or left, input."],
         "edge": Annotated[int | None, "The index of the document's edge."],
+        "inner": Annotated[str, "The node within the fragment that `node` stands for."],
+        "inner_edge": Annotated[int, "The index of the edge in `inner_edges` of the result."],
         "inside": Annotated[
             bool, "Whether the record was in the node before, and comes from another part of it."
         ],

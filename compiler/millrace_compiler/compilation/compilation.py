@@ -126,7 +126,8 @@ class Compilation:
             "code": code,
         }
         if self.expansion.origins:
-            answer["fragments"] = self.expansion.to_json()
+            shuffled = () if self.plan is None else self.plan.physical.shuffled
+            answer["fragments"] = self.expansion.to_json(shuffled)
         return answer
 
     def plan_json(self) -> ProgramPlan:

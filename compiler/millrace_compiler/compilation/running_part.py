@@ -11,7 +11,7 @@ Pinned edges and muted nodes never affect compiled programs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -62,20 +62,33 @@ def part_of(
     *,
     to: str | None = None,
     muted: Iterable[str] = (),
+    stands: Mapping[Ends, Sequence[Ends]] | None = None,
+    within: Mapping[str, Sequence[str]] | None = None,
 ) -> Part:
     """The part of a compiled document. The compilation may have errors outside the part.
+
+    ``stands``: the edges that run in place of one to or from a fragment. They begin at one source.
+    ``within``: the nodes that run in place of a fragment.
 
     Raises NoPart if a pinned edge or a node does not exist, or if the type of an edge that has to
     be cut is unknown.
     """
-    return _Cutting(whole, document, muted).part(list(pins), to)
+    ahead = [] if to is None else list((within or {}).get(to, [to]))
+    return _Cutting(whole, document, muted, stands or {}).part(list(pins), ahead)
 
 
 class _Cutting:
     def __init__(
-        self, whole: Compilation, document: TopologyDocument, muted: Iterable[str]
+        self,
+        whole: Compilation,
+        document: TopologyDocument,
+        muted: Iterable[str],
+        stands: Mapping[Ends, Sequence[Ends]],
     ) -> None:
-        self.whole, self.document = whole, document
+        self.whole, self.document, self.stands = whole, document, stands
+        #: for each pinned edge, all that begin at the same source; the first one names its topic
+        self.together: dict[int, list[Edge]] = {}
+        self.pinned_as: dict[int, Ends] = {}
         self.graph: Graph = whole.graph
         self.edges = whole.document.edges
         self.by_ends: dict[Ends, Edge] = {}
@@ -86,8 +99,8 @@ class _Cutting:
         for id_ in dict.fromkeys(muted):
             self._mute(id_)
 
-    def part(self, pins: list[Ends], to: str | None) -> Part:
-        cut = {edge.index: edge for edge in map(self._pinned, pins)}
+    def part(self, pins: list[Ends], to: list[str]) -> Part:
+        cut = {edge.index: edge for pin in pins for edge in self._pinned(pin)}
         wanted = self._wanted(list(cut.values()), to) - self.stopped
         if not wanted:
             raise NoPart(
@@ -100,23 +113,30 @@ class _Cutting:
 
     # ---- which nodes ------------------------------------------------------------------------
 
-    def _pinned(self, ends: Ends) -> Edge:
-        edge = self.by_ends.get(ends)
-        if edge is None or edge.target_port == STORE_PORT:
+    def _pinned(self, ends: Ends) -> list[Edge]:
+        edges = [self.by_ends.get(each) for each in self.stands.get(ends, [ends])]
+        found = [edge for edge in edges if edge is not None and edge.target_port != STORE_PORT]
+        if not found or len(found) < len(edges):
             source, target = ends[0], ends[2]
             message = (
                 f"Records are pinned on an edge from {source} to {target}, which does not exist."
             )
             raise NoPart("pin_unknown", message, source=source, target=target)
-        return edge
+        for edge in found:
+            self.together[edge.index] = found
+            self.pinned_as[edge.index] = ends
+        return found
 
-    def _wanted(self, pinned: list[Edge], to: str | None) -> set[str]:
+    def _wanted(self, pinned: list[Edge], to: list[str]) -> set[str]:
         operators = self.graph.operators
-        if to is not None:
-            if to not in operators or isinstance(operators[to], Store):
-                message = f"{to} is not a node that gets records, so nothing can run up to it."
-                raise NoPart("part_node_unknown", message, to=to)
-            return {to}
+        if to:
+            nodes = [
+                id_ for id_ in to if id_ in operators and not isinstance(operators[id_], Store)
+            ]
+            if not nodes:
+                message = f"{to[0]} is not a node that gets records, so nothing can run up to it."
+                raise NoPart("part_node_unknown", message, to=to[0])
+            return set(nodes)
         if not pinned:
             return {id_ for id_, each in operators.items() if not isinstance(each, Store)}
         found: set[str] = set()
@@ -199,6 +219,8 @@ class _Cutting:
         indexes: list[int | None] = []
         topics, ports, origins = {}, {}, {}
         partitions: dict[str, int] = {}
+        sources: dict[int, str] = {}
+        joined: set[tuple[str, str, str]] = set()
         for edge in self.edges:
             if edge.target not in found:
                 continue
@@ -208,8 +230,18 @@ class _Cutting:
                     edges.append(_edge(*ends_of(edge)))
                     indexes.append(edge.index)
                 continue
+            others = self.together.get(edge.index, [edge])
+            known = next((sources[each.index] for each in others if each.index in sources), None)
+            if known is not None:
+                # Of several edges into the same input, one brings the records.
+                if (known, edge.target, edge.target_port) not in joined:
+                    joined.add((known, edge.target, edge.target_port))
+                    edges.append(_edge(known, "out", edge.target, edge.target_port))
+                    indexes.append(edge.index)
+                continue
             port = self._typed(edge)
-            id_ = self._free(f"pinned-{edge.index}")
+            id_ = sources[edge.index] = self._free(f"pinned-{edge.index}")
+            joined.add((id_, edge.target, edge.target_port))
             nodes.append(_source(id_, port))
             if port.history is not None:
                 store = f"{id_}-store"
@@ -219,7 +251,7 @@ class _Cutting:
                 indexes.append(None)
             edges.append(_edge(id_, "out", edge.target, edge.target_port))
             indexes.append(edge.index)
-            topics[ends_of(edge)], ports[id_] = id_, port
+            topics[self.pinned_as.get(edge.index, ends_of(edge))], ports[id_] = id_, port
             origins[id_] = (edge.source, edge.source_port)
             partitions[id_] = self._partitions(edge.source)
         # Stores that only muted nodes use are not connected.

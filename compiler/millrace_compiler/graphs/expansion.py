@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from typing import Any, cast
@@ -96,8 +96,14 @@ class Expansion:
             return node
         return title(origin.node, node)
 
-    def to_json(self) -> dict[str, FragmentJson]:
-        """Return the inner nodes and edges of each fragment node, by its id."""
+    def to_json(self, shuffled: Iterable[tuple[str, str]] = ()) -> dict[str, FragmentJson]:
+        """Return the inner nodes and edges of each fragment node, by its id.
+
+        ``shuffled``: nodes and their inputs at which records are repartitioned.
+        """
+        moved: dict[str, list[str]] = {}
+        for id_, port in sorted(shuffled):
+            moved.setdefault(id_, []).append(port)
         found: dict[str, FragmentJson] = {}
         for id_, origin in self.origins.items():
             row = found.setdefault(origin.node, {"nodes": [], "edges": []})
@@ -111,6 +117,8 @@ class Expansion:
                 node["label"] = label
             if isinstance(position, dict):
                 node["position"] = cast(Position, position)
+            if id_ in moved:
+                node["shuffled"] = moved[id_]
             row["nodes"].append(node)
         rows = self.document.get("edges") if isinstance(self.document, dict) else None
         for edge in rows or ():

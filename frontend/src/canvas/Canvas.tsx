@@ -25,8 +25,10 @@ import { useDialogs } from "../commands/dialogs";
 import type { AddRequest } from "../designer/canvasApi";
 import { usePresence } from "../designer/presence";
 import { useRuntime } from "../designer/runtime";
-import { useDesigner } from "../designer/store";
-import type { Position } from "../graph/document";
+import { inDocument, useDesigner } from "../designer/store";
+import { edgeId, type Position } from "../graph/document";
+import { fragmentOfGroup } from "../graph/drawing";
+import { isFragment } from "../graph/fragments";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
@@ -34,7 +36,7 @@ import { AddMenu } from "./AddMenu";
 import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
 import { EmptyCanvas, LayerSwitch, Tools } from "./Floating";
-import { chosenOf, type FlowEdge, type FlowNode, isOperator } from "./flow";
+import { chosenOf, type FlowEdge, type FlowNode, isOperator, nodesOfFrame } from "./flow";
 import { MARK_NODES } from "./markNodes";
 import { OperatorNode } from "./OperatorNode";
 import { PlanAreas } from "./PlanAreas";
@@ -62,9 +64,11 @@ const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function onNodeDoubleClick(_event: React.MouseEvent, node: FlowNode) {
-  const { fold, goTo } = useDesigner.getState();
+  const { fold, goTo, openInPlace } = useDesigner.getState();
   if (node.type === "group") fold(node.data.group.id, false);
-  else if (isOperator(node)) goTo(node.id, "");
+  else if (!isOperator(node)) return;
+  else if (isFragment(node.data.node)) void openInPlace(node.id, true);
+  else if (node.data.owner === undefined) goTo(node.id, "");
 }
 
 function onNodeMouseEnter(_event: React.MouseEvent, node: FlowNode) {
@@ -74,12 +78,15 @@ function onNodeMouseEnter(_event: React.MouseEvent, node: FlowNode) {
 /** Selects what a node of the canvas stands for, unless it is selected. */
 function selectOnly(node: FlowNode) {
   const { select, selection } = useDesigner.getState();
-  const chosen = node.type === "frame" ? { nodes: [...node.data.frame.nodes] } : chosenOf([node]);
-  const { nodes, notes = [] } = { notes: undefined, ...chosen };
+  const { inner, nodes, notes } =
+    node.type === "frame"
+      ? { nodes: nodesOfFrame(node.data.frame), notes: [], inner: undefined }
+      : chosenOf([node]);
   const selected =
     nodes.every((id) => selection.nodes.includes(id)) &&
-    notes.every((id) => selection.notes?.includes(id));
-  if (!selected) select({ nodes, notes });
+    notes.every((id) => selection.notes?.includes(id)) &&
+    selection.inner === inner;
+  if (!selected) select({ nodes, notes, inner });
 }
 
 function onNodeMouseLeave() {
@@ -167,7 +174,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
         left: Math.max(8, Math.min(screen.x - area.left, area.width - 340)),
         top: Math.max(8, Math.min(screen.y - area.top, area.height - 330)),
         // A node that is added by shortcut while a node is selected goes after that node and is connected to it.
-        at: requested || !onlyOne ? flow.screenToFlowPosition(screen) : null,
+        at: requested || !onlyOne ? inDocument(flow.screenToFlowPosition(screen)) : null,
       });
     },
     [flow],
@@ -187,7 +194,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
     if (!settled.current) return;
     useDesigner.getState().select({
       ...chosenOf(chosen.nodes),
-      edges: chosen.edges.map((edge) => edge.id),
+      edges: chosen.edges.map(({ data, id }) => (data === undefined ? id : edgeId(data.own))),
     });
   }, []);
 
@@ -201,14 +208,23 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   const onNodeContextMenu = useCallback(
     (event: React.MouseEvent, node: FlowNode) => {
       selectOnly(node);
-      const over = node.type === "note" ? "note" : isOperator(node) ? "node" : "group";
+      const over =
+        node.type === "note"
+          ? "note"
+          : isOperator(node)
+            ? node.data.owner === undefined
+              ? "node"
+              : "inner"
+            : fragmentOfGroup(node.data.group) === null
+              ? "group"
+              : "node";
       openContext(event, over);
     },
     [openContext],
   );
   const onEdgeContextMenu = useCallback(
     (event: React.MouseEvent, edge: FlowEdge) => {
-      useDesigner.getState().select({ edges: [edge.id] });
+      useDesigner.getState().select({ edges: [edge.data ? edgeId(edge.data.own) : edge.id] });
       openContext(event, "edge");
     },
     [openContext],
@@ -218,8 +234,12 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
     [openContext],
   );
   const onEdgeDoubleClick = useCallback(
-    (event: React.MouseEvent, edge: FlowEdge) =>
-      openAddMenu({ screen: { x: event.clientX, y: event.clientY }, edge: edge.id }),
+    (event: React.MouseEvent, edge: FlowEdge) => {
+      // Nothing is inserted within a fragment.
+      if (edge.data !== undefined && edge.data.index < 0) return;
+      const own = edge.data === undefined ? edge.id : edgeId(edge.data.own);
+      openAddMenu({ screen: { x: event.clientX, y: event.clientY }, edge: own });
+    },
     [openAddMenu],
   );
   const onPaneClick = useCallback(

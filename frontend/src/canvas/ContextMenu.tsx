@@ -24,11 +24,13 @@ const NODE = [
   "group",
   "leave-group",
   "make-fragment",
+  "open-in-place",
   "dissolve-fragment",
   null,
   "delete-and-reconnect",
   "delete",
 ];
+const INNER = ["open-in-place", null, "run-to", "mute", null, "zoom-selection"];
 const EDGE = ["pin-records", "unpin-records", null, "delete"];
 const GROUP = [
   "fold-group",
@@ -62,12 +64,19 @@ const PANE = [
   "commands",
 ];
 
-const LISTS = { node: NODE, edge: EDGE, group: GROUP, note: NOTE, pane: PANE } as const;
+const LISTS = {
+  node: NODE,
+  inner: INNER,
+  edge: EDGE,
+  group: GROUP,
+  note: NOTE,
+  pane: PANE,
+} as const;
 
 export interface ContextPlace {
   readonly x: number;
   readonly y: number;
-  readonly over: "node" | "edge" | "group" | "note" | "pane";
+  readonly over: "node" | "inner" | "edge" | "group" | "note" | "pane";
 }
 
 /** The commands that apply to what is under the pointer. */

@@ -6,22 +6,31 @@ import { Handle, type NodeProps, Position, useUpdateNodeInternals } from "@xyflo
 import { memo, useEffect } from "react";
 import { useRuntime } from "../designer/runtime";
 import { type DesignerState, useDesigner } from "../designer/store";
-import type { Frame } from "../graph/drawing";
+import { type Frame, fragmentOfGroup } from "../graph/drawing";
 import { t } from "../ui/i18n";
-import type { GroupFlowNode } from "./flow";
+import { KindIcon } from "../ui/KindIcon";
+import { type GroupFlowNode, nodesOfFrame } from "./flow";
 
 /** Selects the nodes of a group before they are dragged with it. */
 function selectNodes(event: React.PointerEvent, frame: Frame) {
   if (event.button !== 0 || event.shiftKey || event.ctrlKey || event.metaKey) return;
   const { select, selection } = useDesigner.getState();
-  if (frame.nodes.every((id) => selection.nodes.includes(id))) return;
-  select({ nodes: [...frame.nodes] });
+  const nodes = nodesOfFrame(frame);
+  const inner = selection.inner !== undefined;
+  if (!inner && nodes.every((id) => selection.nodes.includes(id))) return;
+  select({ nodes });
 }
 
 const titleOf = (frame: Frame) => frame.group.title || t("Group");
 
 function FoldButton({ frame }: { frame: Frame }) {
-  const text = frame.collapsed ? t("Expand the group") : t("Collapse the group");
+  const fragment = fragmentOfGroup(frame.group);
+  const text =
+    fragment !== null
+      ? t("Close the fragment")
+      : frame.collapsed
+        ? t("Expand the group")
+        : t("Collapse the group");
   return (
     <ActionIcon
       size={22}
@@ -32,7 +41,9 @@ function FoldButton({ frame }: { frame: Frame }) {
       tabIndex={-1}
       onClick={(event) => {
         event.stopPropagation();
-        useDesigner.getState().fold(frame.group.id, !frame.collapsed);
+        const { fold, openInPlace } = useDesigner.getState();
+        if (fragment === null) fold(frame.group.id, !frame.collapsed);
+        else void openInPlace(fragment, false);
       }}
       onDoubleClick={(event) => event.stopPropagation()}
     >
@@ -48,9 +59,15 @@ function FoldButton({ frame }: { frame: Frame }) {
 /** The frame around the nodes of an open group; its head moves all of them. */
 export const FrameNode = memo(function FrameNode({ data }: NodeProps<GroupFlowNode>) {
   const { frame } = data;
+  const fragment = fragmentOfGroup(frame.group);
   return (
-    <div className="frame" data-hue={frame.group.color}>
+    <div
+      className="frame"
+      data-hue={fragment === null ? frame.group.color : "fragment"}
+      data-fragment={fragment ?? undefined}
+    >
       <div className="frame-head" onPointerDownCapture={(event) => selectNodes(event, frame)}>
+        {fragment === null ? null : <KindIcon name="puzzle" size={14} className="kind-icon" />}
         <span className="frame-title">{titleOf(frame)}</span>
         <FoldButton frame={frame} />
       </div>

@@ -1,3 +1,4 @@
+import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
 import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { describeDiagnostic } from "../api/prose";
@@ -9,6 +10,7 @@ import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/s
 import { runsText } from "../designer/words";
 import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
+import { isFragment } from "../graph/fragments";
 import { sizeOfPorts } from "../graph/geometry";
 import { mutedOf } from "../graph/pins";
 import { isMissing } from "../problems/places";
@@ -134,6 +136,27 @@ function versionOf(running: RunningVersion | null, node: string): string | null 
   return t("version {n}: {text}", { n, text });
 }
 
+/** Draws the nodes of a fragment in its place. */
+function OpenButton({ node }: { node: string }) {
+  const text = t("Open the fragment in place");
+  return (
+    <button
+      type="button"
+      className="node-open nodrag"
+      aria-label={text}
+      title={`${text} (O)`}
+      tabIndex={-1}
+      onClick={(event) => {
+        event.stopPropagation();
+        void useDesigner.getState().openInPlace(node, true);
+      }}
+      onDoubleClick={(event) => event.stopPropagation()}
+    >
+      <IconExpand size={14} stroke={1.5} />
+    </button>
+  );
+}
+
 export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<OperatorFlowNode>) {
   const { node } = data;
   const catalog = useDesigner((state) => state.catalog);
@@ -144,9 +167,15 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
   const plan = useDesigner((state) => planned(state, id));
   const version = useRuntime((state) => (runtime ? versionOf(state.running, id) : null));
   const lit = useDesigner((state) => state.hovered === id);
-  const failed = useRuntime((state) => (state.failed?.node === id ? state.failed.message : null));
+  const failed = useRuntime((state) =>
+    state.failed?.node === id || state.failed?.inner === id ? state.failed.message : null,
+  );
   const at = useSimulated((state) =>
-    state.at?.node === id ? (state.at.ended ? "ended" : "here") : undefined,
+    state.at?.node === id || state.at?.inner === id
+      ? state.at.ended
+        ? "ended"
+        : "here"
+      : undefined,
   );
   const missed = useSimulated((state) => state.missed?.nodes.has(id));
   const muted = useDesigner(
@@ -185,6 +214,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
           <KindIcon name={kind?.icon} size={15} className="node-icon" />
           <span className="node-label">{labelOf(node)}</span>
           {runtime ? <TaskBars node={id} /> : null}
+          {isFragment(node) ? <OpenButton node={id} /> : null}
         </div>
         <div
           className="node-sentence"

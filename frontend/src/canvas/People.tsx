@@ -1,7 +1,7 @@
 import "./people.css";
 import { useStore, ViewportPortal } from "@xyflow/react";
 import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
-import { foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf, useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { groupFlowId } from "./flow";
 
@@ -56,10 +56,11 @@ function Mark({ people }: { people: readonly Person[] }) {
 function Pointers({ people }: { people: readonly Person[] }) {
   const cursors = usePresence((state) => state.cursors);
   const scale = useStore((state) => 1 / state.transform[2]);
+  const drawn = useDesigner(drawnOf);
   return people.map(({ id, name }) => {
     const place = cursors[id];
     if (place === undefined) return null;
-    const [x, y] = place;
+    const { x, y } = drawn.toDrawing({ x: place[0], y: place[1] });
     return (
       <div
         key={id}

@@ -1,6 +1,7 @@
 import { ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
-import { foldedOf, useDesigner } from "../designer/store";
+import { isShuffle } from "../designer/derived";
+import { drawnOf, foldedOf, useDesigner } from "../designer/store";
 import { wirePath } from "../designer/wire";
 import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalog";
@@ -23,12 +24,18 @@ interface Area {
 
 /** The sub-topologies as areas behind the nodes. One task processes all nodes of an area. */
 export function PlanAreas() {
-  const document = useDesigner((state) => state.document);
+  const drawn = useDesigner(drawnOf);
   const catalog = useDesigner((state) => state.catalog);
   const plan = useDesigner((state) => state.result?.plan ?? null);
   const folds = useDesigner(foldedOf);
   const areas = useMemo<Area[]>(() => {
     if (plan === null || catalog === null) return [];
+    const { document } = drawn;
+    const state = useDesigner.getState();
+    const edges = document.edges.map((edge, index) => ({
+      index,
+      shuffle: isShuffle(state, edge),
+    }));
     const nodes = new Map(document.nodes.map((node) => [node.id, node]));
     const portAt = (id: string, side: "input" | "output" | "store", name: string) => {
       const node = nodes.get(id);
@@ -41,8 +48,8 @@ export function PlanAreas() {
       return { x: side === "output" ? box.x + box.width : box.x, y };
     };
     const routed = ways(document, catalog, folds);
-    const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
-    const areas = areasOf(document, plan);
+    const shuffled = new Set(edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
+    const areas = areasOf(document, { subtopologies: plan.subtopologies, edges });
     return plan.subtopologies.flatMap((each) => {
       const mine = areas.get(each.id) ?? new Set<string>();
       // A collapsed group is in every area of which it has nodes.
@@ -76,7 +83,7 @@ export function PlanAreas() {
       if (bounds === null) return [];
       return [{ id: each.id, tasks: each.tasks, level: each.level, boxes, links, bounds }];
     });
-  }, [document, catalog, plan, folds]);
+  }, [drawn, catalog, plan, folds]);
 
   return (
     <ViewportPortal>

@@ -1,7 +1,7 @@
 import { Handle, Position, useConnection } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { knownRoles, type PortRoles } from "../designer/derived";
-import { useDesigner } from "../designer/store";
+import { drawnOf, useDesigner } from "../designer/store";
 import { roleText } from "../designer/words";
 import type { NodePort } from "../graph/catalog";
 import { refusal } from "../graph/connect";
@@ -43,6 +43,8 @@ export const Ports = memo(function Ports(props: {
 }) {
   const { height, node, ports, roles } = props;
   const wire = usePulledWire();
+  // A fragment is changed where it is drawn.
+  const within = useDesigner((state) => drawnOf(state).owners.has(node));
   const rows = useMemo(
     () => ({
       input: ports.filter((port) => port.side === "input"),
@@ -74,6 +76,7 @@ export const Ports = memo(function Ports(props: {
                   : Position.Right
             }
             style={style}
+            isConnectable={!within}
             className="port"
             data-side={port.side}
             data-role={role}

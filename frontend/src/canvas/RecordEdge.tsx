@@ -4,11 +4,12 @@ import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
 import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
-import { type DesignerState, foldedOf, useDesigner } from "../designer/store";
+import { type DesignerState, drawing, foldedOf, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { chipPlace, wirePath } from "../designer/wire";
 import { portsOf } from "../graph/catalog";
 import {
+  edgeId,
   findNode,
   type Position as Point,
   sourcePort,
@@ -34,6 +35,7 @@ function chipText(type: PortType, room: number): string {
 }
 
 function Label(props: {
+  edge?: string;
   text: string;
   title?: string;
   x: number;
@@ -41,11 +43,12 @@ function Label(props: {
   hovered?: boolean;
   named?: boolean;
 }) {
-  const { hovered, named, text, title, x, y } = props;
+  const { edge, hovered, named, text, title, x, y } = props;
   return (
     <EdgeLabelRenderer>
       <div
         className="edge-chip"
+        data-edge={edge}
         data-hovered={hovered || undefined}
         data-named={named || undefined}
         data-short={text.length <= SHORT || undefined}
@@ -76,7 +79,7 @@ function Flowed(props: {
   useEffect(() => {
     const write = () => {
       const { figures } = useRuntime.getState();
-      const found = edgeFigures(useDesigner.getState().document, { source, target }, figures);
+      const found = edgeFigures(drawing(useDesigner.getState()), { source, target }, figures);
       if (box.current === null) return;
       const now = found !== null && found.rate > 0 && !short ? ` · ${rate(found.rate)}` : "";
       const text = found === null ? "" : `${count(found.total)}${now}`;
@@ -178,10 +181,10 @@ function PinMark({ records, x, y }: { records: number; x: number; y: number }) {
 
 /** Whether one end of a wire shows the names of its ports, which need the room between the nodes. */
 function namesPorts(state: DesignerState, source: string, target: string): boolean {
-  const { catalog, document, hovered, selection } = state;
+  const { catalog, hovered, selection } = state;
   const named = (id: string, side: "input" | "output") => {
-    if (hovered !== id && !selection.nodes.includes(id)) return false;
-    const node = findNode(document, id);
+    if (hovered !== id && !selection.nodes.includes(id) && selection.inner !== id) return false;
+    const node = findNode(drawing(state), id);
     if (catalog === null || node === undefined) return false;
     return portsOf(catalog, node).filter((port) => port.side === side).length > 1;
   };
@@ -196,8 +199,9 @@ let routed: {
 
 /** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
 function wayOf(state: DesignerState, edge: string): readonly Point[] | null {
-  const { catalog, document } = state;
+  const { catalog } = state;
   if (catalog === null) return null;
+  const document = drawing(state);
   const folds = foldedOf(state);
   if (routed?.document !== document || routed.folds !== folds) {
     routed = { document, folds, all: ways(document, catalog, folds) };
@@ -230,7 +234,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     data === undefined ? undefined : state.result?.ports[source]?.[sourcePort(data.edge)],
   );
   const shuffle = useDesigner((state) =>
-    data === undefined ? false : isShuffle(state, data.index),
+    data === undefined ? false : isShuffle(state, data.edge, data.index),
   );
   const topic = useDesigner((state) => (shuffle ? repartitionTopic(state, target) : null));
   const planned = useDesigner((state) => state.layer === "plan");
@@ -244,7 +248,8 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
   const missed = useSimulated((state) => state.missed?.edges.has(id));
-  const pinned = useDesigner((state) => pinOn(state.document, id)?.records.length);
+  const own = data === undefined ? id : edgeId(data.own);
+  const pinned = useDesigner((state) => pinOn(state.document, own)?.records.length);
 
   if (data?.store === true) {
     const end = targetY - STORE_PORT;
@@ -300,6 +305,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       ) : null}
       {counted === undefined || showChip ? null : (
         <Label
+          edge={id}
           text={exact(counted)}
           title={t(
             {

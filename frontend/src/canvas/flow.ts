@@ -1,6 +1,7 @@
 /** Converts the document to React Flow's nodes and edges, reusing every object that did not change. */
 
 import { type Edge, type Node, Position as Side } from "@xyflow/react";
+import { drawnOf, useDesigner } from "../designer/store";
 import { type Catalog, kindOf } from "../graph/catalog";
 import {
   type DocumentEdge,
@@ -16,6 +17,7 @@ import {
 import {
   type Folded,
   type Frame,
+  fragmentOfGroup,
   type Group,
   type GroupPort,
   innerPort,
@@ -24,14 +26,23 @@ import {
   notesOf,
 } from "../graph/drawing";
 import { sizeOf } from "../graph/geometry";
+import type { Drawn } from "../graph/opening";
 import { t } from "../ui/i18n";
 
-export type OperatorFlowNode = Node<{ node: DocumentNode }, "operator" | "store">;
+/** `owner`: the fragment node of the document that the node is within. */
+export type OperatorFlowNode = Node<
+  { node: DocumentNode; owner?: string | undefined },
+  "operator" | "store"
+>;
 /** The frame around an open group, or the box that stands for a collapsed one. */
 export type GroupFlowNode = Node<{ frame: Frame; group: Group }, "frame" | "group">;
 export type NoteFlowNode = Node<{ note: Note }, "note">;
 export type FlowNode = OperatorFlowNode | GroupFlowNode | NoteFlowNode;
-export type FlowEdge = Edge<{ edge: DocumentEdge; index: number; store: boolean }, "record">;
+/** `own`: the edge of the document that it stands for, whose index is -1 within a fragment. */
+export type FlowEdge = Edge<
+  { edge: DocumentEdge; own: DocumentEdge; index: number; store: boolean },
+  "record"
+>;
 
 const NOTE = "note:";
 const GROUP = "group:";
@@ -40,17 +51,39 @@ const GROUP = "group:";
 export const noteFlowId = (id: string) => `${NOTE}${id}`;
 export const groupFlowId = (id: string) => `${GROUP}${id}`;
 
-/** The ids of documents' nodes and notes among those of the canvas. A frame is passed over: its nodes count. */
-export function chosenOf(nodes: readonly FlowNode[]): { nodes: string[]; notes: string[] } {
+interface Chosen {
+  nodes: string[];
+  notes: string[];
+  inner: string | undefined;
+}
+
+/**
+ * The ids of documents' nodes and notes among those of the canvas. A frame is passed over: its nodes count. A node within a
+ * fragment stands for the fragment's node, and is `inner` if nothing else is chosen.
+ */
+export function chosenOf(nodes: readonly FlowNode[]): Chosen {
   const found = new Set<string>();
+  const within: string[] = [];
   const notes: string[] = [];
   for (const node of nodes) {
     if (node.hidden === true) continue;
     if (node.type === "note") notes.push(node.data.note.id);
     else if (node.type === "group") for (const id of node.data.frame.nodes) found.add(id);
-    else if (node.type !== "frame") found.add(node.id);
+    else if (isOperator(node)) {
+      if (node.data.owner !== undefined) within.push(node.id);
+      found.add(node.data.owner ?? node.id);
+    }
   }
-  return { nodes: [...found], notes };
+  const alone = within.length === 1 && found.size === 1 && notes.length === 0;
+  return { nodes: [...found], notes, inner: alone ? within[0] : undefined };
+}
+
+/** The nodes of the document in a frame; of an opened fragment, its node or the one that contains it. */
+export function nodesOfFrame({ group, nodes }: Frame): string[] {
+  const { opened, owners } = drawnOf(useDesigner.getState());
+  const fragment = fragmentOfGroup(group);
+  if (fragment !== null) return [owners.get(fragment) ?? fragment];
+  return opened.size === 0 ? [...nodes] : [...new Set(nodes.map((id) => owners.get(id) ?? id))];
 }
 
 export function isOperator(node: FlowNode): node is OperatorFlowNode {
@@ -58,7 +91,7 @@ export function isOperator(node: FlowNode): node is OperatorFlowNode {
 }
 
 export function flowNodes(
-  document: TopologyDocument,
+  { document, owners }: Pick<Drawn, "document" | "owners">,
   catalog: Catalog,
   selected: ReadonlySet<string>,
   before: readonly FlowNode[],
@@ -68,12 +101,15 @@ export function flowNodes(
   const old = new Map(before.filter(isOperator).map((node) => [node.id, node]));
   return document.nodes.map((node) => {
     const last = old.get(node.id);
+    const owner = owners.get(node.id);
     const isSelected = selected.has(node.id);
     const isHidden = hidden.has(node.id);
+    const draggable = !readOnly && owner === undefined;
     if (
       last !== undefined &&
       last.data.node === node &&
-      last.draggable === !readOnly &&
+      last.data.owner === owner &&
+      last.draggable === draggable &&
       (last.hidden ?? false) === isHidden
     ) {
       return last.selected === isSelected ? last : { ...last, selected: isSelected };
@@ -86,9 +122,9 @@ export function flowNodes(
       position: positionOf(node),
       width: size.width,
       height: size.height,
-      data: { node },
+      data: { node, owner },
       selected: isSelected,
-      draggable: !readOnly,
+      draggable,
       ...(isHidden || last?.hidden === true ? { hidden: isHidden } : {}),
       ariaLabel: `${labelOf(node)}, ${kindOf(catalog, node.kind)?.title ?? node.kind}`,
     };
@@ -143,9 +179,13 @@ export function flowGroups(
   { frames }: Folded,
   selected: ReadonlySet<string>,
   readOnly: boolean,
+  owners: Drawn["owners"],
 ): GroupFlowNode[] {
   return frames.map((frame) => {
     const { x, y, ...size } = frame.box;
+    const fragment = fragmentOfGroup(frame.group);
+    const title = frame.group.title ?? frame.group.id;
+    const n = frame.nodes.length;
     return {
       id: groupFlowId(frame.group.id),
       type: frame.collapsed ? "group" : "frame",
@@ -153,8 +193,11 @@ export function flowGroups(
       ...size,
       measured: size,
       data: { frame, group: frame.group },
-      selected: frame.nodes.length > 0 && frame.nodes.every((id) => selected.has(id)),
-      draggable: !readOnly,
+      selected:
+        fragment === null
+          ? n > 0 && frame.nodes.every((id) => selected.has(owners.get(id) ?? id))
+          : selected.has(fragment),
+      draggable: !readOnly && !owners.has(fragment ?? ""),
       selectable: frame.collapsed,
       connectable: false,
       focusable: frame.collapsed,
@@ -163,16 +206,17 @@ export function flowGroups(
         ? { handles: handlesOf(frame.ports) }
         : // Nodes and wires inside are reached through it; only its head receives the pointer.
           { dragHandle: ".frame-head", style: { pointerEvents: "none" as const } }),
-      ariaLabel: t("Group {title}, {n} {n, plural, one {node} other {nodes}}", {
-        title: frame.group.title ?? frame.group.id,
-        n: frame.nodes.length,
-      }),
+      ariaLabel:
+        fragment === null
+          ? t("Group {title}, {n} {n, plural, one {node} other {nodes}}", { title, n })
+          : t("Fragment {title}, {n} {n, plural, one {node} other {nodes}}", { title, n }),
     };
   });
 }
 
 export function flowEdges(
-  document: TopologyDocument,
+  { document, owners, stands }: Pick<Drawn, "document" | "owners" | "stands">,
+  whole: TopologyDocument,
   selected: ReadonlySet<string>,
   before: readonly FlowEdge[],
   hidden: Folded["hidden"],
@@ -180,8 +224,12 @@ export function flowEdges(
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const labels = new Map(document.nodes.map((node) => [node.id, node.label ?? node.id]));
   const seen = new Set<string>();
-  return document.edges.flatMap((edge, index) => {
+  const indexes = new Map(whole.edges.map((edge, index) => [edge, index]));
+  return document.edges.flatMap((edge) => {
     const id = edgeId(edge);
+    const own = stands.get(id) ?? edge;
+    const index = indexes.get(own) ?? -1;
+    const within = owners.has(edge.source) || owners.has(edge.target);
     if (seen.has(id)) return [];
     seen.add(id);
     const from = hidden.get(edge.source);
@@ -189,12 +237,13 @@ export function flowEdges(
     if (from !== undefined && from === to) return [];
     const source = from === undefined ? edge.source : groupFlowId(from.group.id);
     const target = to === undefined ? edge.target : groupFlowId(to.group.id);
-    const isSelected = selected.has(id);
+    const isSelected = selected.has(edgeId(own));
     const last = old.get(id);
     const ariaLabel = `${labels.get(edge.source)} → ${labels.get(edge.target)}`;
     if (
       last !== undefined &&
       last.data?.edge === edge &&
+      last.data.own === own &&
       last.data.index === index &&
       last.source === source &&
       last.target === target &&
@@ -213,8 +262,8 @@ export function flowEdges(
         sourceHandle: from === undefined ? sourcePort(edge) : innerPort(edge, "source"),
         targetHandle: to === undefined ? targetPort(edge) : innerPort(edge, "target"),
         // The end of a wire at a collapsed group can't be moved: its port is inside.
-        ...(from === undefined && to === undefined ? {} : { reconnectable: false }),
-        data: { edge, index, store },
+        ...(from === undefined && to === undefined && !within ? {} : { reconnectable: false }),
+        data: { edge, own, index, store },
         selected: isSelected,
         ariaLabel,
       },

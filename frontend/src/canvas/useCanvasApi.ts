@@ -4,7 +4,7 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
 import { type CanvasApi, setCanvas } from "../designer/canvasApi";
 import { useRuntime } from "../designer/runtime";
-import { foldedOf, useDesigner } from "../designer/store";
+import { foldedOf, inDocument, useDesigner } from "../designer/store";
 import { type FlowEdge, type FlowNode, groupFlowId } from "./flow";
 import { areasOf, centredOn, isInside } from "./visible";
 
@@ -58,6 +58,18 @@ function reveal(flow: Flow, box: HTMLElement | null, id: string) {
   void flow.setViewport(centredOn(middle, zoom, all, seen), { duration: 160 });
 }
 
+/** Whether all of a node is in the visible part. */
+function isContained(flow: Flow, { seen }: Areas, id: string): boolean {
+  const node = flow.getNode(id);
+  if (node === undefined) return true;
+  const { x, y } = node.position;
+  const { height = 0, width = 0 } = node.measured ?? {};
+  const corners = [node.position, { x: x + width, y: y + height }];
+  return corners.every((each) => isInside(flow.flowToScreenPosition(each), seen, NO_MARGINS));
+}
+
+const NO_MARGINS = { left: 0, right: 0, top: 0, bottom: 0 };
+
 /** The nodes of the canvas that stand for nodes of the document: collapsed groups for those inside. */
 function shownFor(nodes: readonly string[]): string[] {
   const { hidden } = foldedOf(useDesigner.getState());
@@ -91,6 +103,12 @@ export function useCanvasApi(
           ...(only === undefined ? {} : { nodes: shownFor(only).map((id) => ({ id })) }),
         });
       },
+      contain: (id) => {
+        const areas = areasOf(box.current);
+        const [shown = id] = shownFor([id]);
+        if (areas === null || isContained(flow, areas, shown)) return;
+        void flow.fitView({ ...fitIn(areas), duration: 160, nodes: [{ id: shown }] });
+      },
       zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor, { duration: 120 }),
       zoomTo: (level) => void flow.zoomTo(level, { duration: 120 }),
       reveal: (id) => reveal(flow, box.current, id),
@@ -98,16 +116,19 @@ export function useCanvasApi(
         box.current
           ?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
           ?.focus({ preventScroll: true }),
-      toDocument: (screen) => flow.screenToFlowPosition(screen),
-      pointer: () => (pointer.current === null ? null : flow.screenToFlowPosition(pointer.current)),
+      toDocument: (screen) => inDocument(flow.screenToFlowPosition(screen)),
+      pointer: () =>
+        pointer.current === null ? null : inDocument(flow.screenToFlowPosition(pointer.current)),
       centre: () => {
         const area = box.current?.getBoundingClientRect();
         return area === undefined
           ? { x: 0, y: 0 }
-          : flow.screenToFlowPosition({
-              x: area.left + area.width / 2,
-              y: area.top + area.height / 2,
-            });
+          : inDocument(
+              flow.screenToFlowPosition({
+                x: area.left + area.width / 2,
+                y: area.top + area.height / 2,
+              }),
+            );
       },
       glide,
       openAddMenu,

@@ -4,11 +4,11 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { useCallback } from "react";
 import { addKind } from "../commands/addNode";
 import { knownRoles } from "../designer/derived";
-import { foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf, inDocument, useDesigner } from "../designer/store";
 import { insertOnEdge, makeRoom, moveNodes } from "../graph/changes";
 import { fitsOnEdge } from "../graph/connect";
 import { edgeId, type Position, type TopologyDocument } from "../graph/document";
-import { groupOf, moveNotes, setGroupOf } from "../graph/drawing";
+import { fragmentOfGroup, groupOf, moveNotes, setGroupOf } from "../graph/drawing";
 import { t } from "../ui/i18n";
 import { KIND_MIME, lightWire, wireAt } from "./drag";
 import { type FlowEdge, type FlowNode, isOperator, type OperatorFlowNode } from "./flow";
@@ -29,12 +29,14 @@ function placesOf(dragged: readonly FlowNode[], flow: Flow) {
       }
     }
   }
+  const drawn = drawnOf(useDesigner.getState());
+  const [places, noted] = [drawn.settled(nodes), drawn.settled(notes)];
   const label =
     nodes.size > 0
-      ? t("Move {n} {n, plural, one {node} other {nodes}}", { n: nodes.size })
+      ? t("Move {n} {n, plural, one {node} other {nodes}}", { n: places.size })
       : t("Move {n} {n, plural, one {note} other {notes}}", { n: notes.size });
-  const move = (document: TopologyDocument) => moveNotes(moveNodes(document, nodes), notes);
-  return { nodes, label, move };
+  const move = (document: TopologyDocument) => moveNotes(moveNodes(document, places), noted);
+  return { label, move };
 }
 
 /** The innermost open group whose frame is under the middle of a node that was in no group. */
@@ -44,9 +46,9 @@ function groupUnder(node: OperatorFlowNode): string | undefined {
   const x = node.position.x + (node.width ?? 0) / 2;
   const y = node.position.y + (node.height ?? 0) / 2;
   return foldedOf(state)
-    .frames.filter(({ box, collapsed }) => {
+    .frames.filter(({ box, collapsed, group }) => {
       const inside = x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
-      return inside && !collapsed;
+      return inside && !collapsed && fragmentOfGroup(group) === null;
     })
     .at(-1)?.group.id;
 }
@@ -123,7 +125,7 @@ export function useDropping(flow: Flow) {
       event.preventDefault();
       const wire = wireAt(event.clientX, event.clientY);
       addKind(kind, {
-        at: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }),
+        at: inDocument(flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })),
         ...(wire === null ? {} : { edge: wire }),
       });
       if (document.activeElement instanceof HTMLElement) document.activeElement.blur();

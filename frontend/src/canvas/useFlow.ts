@@ -8,7 +8,7 @@ import {
   useStoreApi,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf, useDesigner } from "../designer/store";
 import { folded, groupsOf } from "../graph/drawing";
 import { snap } from "../graph/geometry";
 import {
@@ -25,7 +25,8 @@ const NO_GROUPS: FlowNode[] = [];
 
 /** Drawn groups, from where their nodes are at this moment. */
 function useGroups(nodes: readonly FlowNode[]): FlowNode[] {
-  const document = useDesigner((state) => state.document);
+  const { document, opened, owners } = useDesigner(drawnOf);
+  const selection = useDesigner((state) => state.selection.nodes);
   const catalog = useDesigner((state) => state.catalog);
   const folds = useDesigner((state) => state.folds);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -34,10 +35,14 @@ function useGroups(nodes: readonly FlowNode[]): FlowNode[] {
     const own = nodes.filter(isOperator);
     const places = new Map(own.map((node) => [node.id, node.position]));
     // Not those of the store, with which these nodes agree only after the next effect.
-    const chosen = own.filter((node) => node.selected === true).map((node) => node.id);
+    const chosen = own
+      .filter((node) => node.selected === true && node.data.owner === undefined)
+      .map((node) => node.id);
+    // The node of an opened fragment is not drawn.
+    for (const id of selection) if (opened.has(id)) chosen.push(id);
     const now = folded(document, catalog, folds, (node) => places.get(node.id) ?? { x: 0, y: 0 });
-    return flowGroups(now, new Set(chosen), readOnly);
-  }, [nodes, document, catalog, folds, readOnly]);
+    return flowGroups(now, new Set(chosen), readOnly, owners);
+  }, [nodes, document, opened, owners, selection, catalog, folds, readOnly]);
 }
 
 /** Changes of groups as changes of the nodes in them: groups have no place and no selection of their own. */
@@ -72,7 +77,9 @@ function ofNodes(
 }
 
 export function useFlow() {
-  const document = useDesigner((state) => state.document);
+  const whole = useDesigner((state) => state.document);
+  const drawn = useDesigner(drawnOf);
+  const { document, owners } = drawn;
   const catalog = useDesigner((state) => state.catalog);
   const selection = useDesigner((state) => state.selection);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -83,32 +90,43 @@ export function useFlow() {
   useEffect(() => {
     if (catalog === null) return;
     const chosen = new Set(selection.nodes);
+    if (selection.inner !== undefined) chosen.add(selection.inner);
     const notes = new Set(selection.notes);
     setNodes((before) => {
       // The box of a selection made with the mouse is hidden once something else is selected.
-      const drawn = before.filter((node) => isOperator(node) && node.selected === true);
-      if (drawn.length !== chosen.size || drawn.some((node) => !chosen.has(node.id))) {
+      const marked = before.filter((node) => isOperator(node) && node.selected === true);
+      if (marked.length !== chosen.size || marked.some((node) => !chosen.has(node.id))) {
         queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));
       }
       return [
         ...flowNotes(document, notes, before, readOnly),
-        ...flowNodes(document, catalog, chosen, before, readOnly, hidden),
+        ...flowNodes({ document, owners }, catalog, chosen, before, readOnly, hidden),
       ];
     });
-  }, [document, catalog, selection.nodes, selection.notes, readOnly, hidden, flowStore]);
+  }, [
+    document,
+    owners,
+    catalog,
+    selection.nodes,
+    selection.inner,
+    selection.notes,
+    readOnly,
+    hidden,
+    flowStore,
+  ]);
   useEffect(() => {
-    setEdges((before) => flowEdges(document, new Set(selection.edges), before, hidden));
-  }, [document, selection.edges, hidden]);
+    setEdges((before) => flowEdges(drawn, whole, new Set(selection.edges), before, hidden));
+  }, [drawn, whole, selection.edges, hidden]);
   const groups = useGroups(nodes);
   const shown = useMemo(
     () => (groups.length === 0 ? nodes : [...groups, ...nodes]),
     [groups, nodes],
   );
-  const drawn = useRef(groups);
-  drawn.current = groups;
+  const shownGroups = useRef(groups);
+  shownGroups.current = groups;
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
     const kept = changes.filter((change) => change.type !== "remove");
-    setNodes((now) => applyNodeChanges(ofNodes(kept, drawn.current, now), now));
+    setNodes((now) => applyNodeChanges(ofNodes(kept, shownGroups.current, now), now));
   }, []);
   const onEdgesChange = useCallback((changes: EdgeChange<FlowEdge>[]) => {
     const kept = changes.filter((change) => change.type !== "remove");

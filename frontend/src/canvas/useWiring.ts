@@ -4,12 +4,13 @@ import type { Connection, FinalConnectionState } from "@xyflow/react";
 import { useCallback, useRef } from "react";
 import type { AddRequest } from "../designer/canvasApi";
 import { knownRoles } from "../designer/derived";
-import { useDesigner } from "../designer/store";
+import { drawnOf, useDesigner } from "../designer/store";
 import { connect, reconnect } from "../graph/changes";
 import { firstFit, firstSource, refusal } from "../graph/connect";
 import { type DocumentEdge, findNode } from "../graph/document";
+import { OPENED } from "../graph/drawing";
 import { t } from "../ui/i18n";
-import type { FlowEdge } from "./flow";
+import { type FlowEdge, groupFlowId } from "./flow";
 
 function addressOf(connection: Connection) {
   return {
@@ -25,6 +26,14 @@ function onReconnect(edge: FlowEdge, connection: Connection) {
   useDesigner.getState().change(t("Reconnect"), (now) => reconnect(now, old, from, to), {
     select: { nodes: [], edges: [] },
   });
+}
+
+/** The node of the document for a node or frame of the canvas: a fragment for its frame and what is in it. */
+function ofDocument(id: string): string {
+  const { owners } = drawnOf(useDesigner.getState());
+  const frame = groupFlowId(OPENED);
+  const node = id.startsWith(frame) ? id.slice(frame.length) : id;
+  return owners.get(node) ?? node;
 }
 
 /** @param openAddMenu opens the menu if a wire is dropped on the empty canvas. */
@@ -57,6 +66,7 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
       const under = globalThis.document
         .elementsFromPoint(at.clientX, at.clientY)
         .map((element) => element.closest<HTMLElement>(".react-flow__node")?.dataset.id)
+        .map((id) => id && ofDocument(id))
         .find((id) => id !== undefined && findNode(document, id) !== undefined);
       if (under !== undefined) {
         if (under === here.node) return;

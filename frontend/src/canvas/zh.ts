@@ -99,4 +99,6 @@ export const zh = {
   "{n} open {n, plural, one {comment} other {comments}}": "{n} 条未解决的评论",
   muted: "已静音",
   "Does nothing in simulations": "在模拟中不起作用",
+  "Fragment {title}, {n} {n, plural, one {node} other {nodes}}": "片段 {title}，{n} 个节点",
+  "Open the fragment in place": "就地打开片段",
 };

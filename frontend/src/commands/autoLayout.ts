@@ -1,6 +1,8 @@
 import { loadElk } from "../designer/placing";
+import { drawing } from "../designer/store";
 import { useView } from "../designer/view";
 import { moveNodes } from "../graph/changes";
+import { positionOf, type TopologyDocument } from "../graph/document";
 import { moveNotes } from "../graph/drawing";
 import { followingNotes, layout } from "../graph/layout";
 import { t } from "../ui/i18n";
@@ -20,11 +22,13 @@ export const autoLayout: Command = {
     // Wires that show their types need room for them.
     const gap = useView.getState().edgeTypes ? 104 : 48;
     const positions = await layout(await loadElk(), document, catalog, chosen, gap);
-    await canvas?.glide(positions);
-    designer.change(t("Arrange automatically"), (now) => {
+    const arranged = (now: TopologyDocument) => {
       const moved = moveNodes(now, positions);
       return moveNotes(moved, followingNotes(now, moved, catalog));
-    });
+    };
+    const drawn = drawing({ ...designer, document: arranged(document) });
+    await canvas?.glide(new Map(drawn.nodes.map((node) => [node.id, positionOf(node)])));
+    designer.change(t("Arrange automatically"), arranged);
     if (!some) requestAnimationFrame(() => canvas?.fit());
   },
 };

@@ -10,6 +10,8 @@ import { isTyping } from "../ui/keys";
 export function copiedText(): string | null {
   const { document, selection } = useDesigner.getState();
   if (selection.nodes.length + (selection.notes?.length ?? 0) === 0) return null;
+  // A node within a fragment is copied where the fragment is drawn.
+  if (selection.inner !== undefined) return null;
   return writeFragment(cut(document, new Set(selection.nodes), selection.notes));
 }
 

@@ -35,11 +35,17 @@ export function editable({ designer }: CommandContext): boolean {
   return designer.topologyId !== null && !designer.readOnly;
 }
 
-export function hasNodes(context: CommandContext): boolean {
-  return context.designer.selection.nodes.length > 0;
+/** For `enabled`: nodes of the document are selected, and not one within a fragment. */
+export function hasNodes({ designer: { selection } }: CommandContext): boolean {
+  return selection.nodes.length > 0 && selection.inner === undefined;
 }
 
 /** For `enabled`: nodes or notes are selected. */
-export function hasMarks({ designer: { selection } }: CommandContext): boolean {
-  return selection.nodes.length + (selection.notes?.length ?? 0) > 0;
+export function hasMarks(context: CommandContext): boolean {
+  return hasNodes(context) || (context.designer.selection.notes?.length ?? 0) > 0;
+}
+
+/** The selected nodes for what runs in simulations: the one within a fragment, or those of the document. */
+export function chosenNodes({ designer: { selection } }: CommandContext): readonly string[] {
+  return selection.inner === undefined ? selection.nodes : [selection.inner];
 }

@@ -1,5 +1,8 @@
 /** Commands for fragments: make one of the selection, dissolve one. */
 
+import { drawnOf, useDesigner } from "../designer/store";
+import { findNode } from "../graph/document";
+import { fragmentOfGroup, groupOf } from "../graph/drawing";
 import { isFragment } from "../graph/fragments";
 import { t } from "../ui/i18n";
 import { type Command, type CommandContext, editable, hasNodes } from "./command";
@@ -16,6 +19,38 @@ export const makeFragment: Command = {
   title: () => t("Make a fragment…"),
   enabled: (context) => editable(context) && hasNodes(context),
   run: () => openDialog("fragment"),
+};
+
+/** The fragment that the command opens or closes: a selected one, or the opened one around the selected inner node. */
+function placed({ designer }: CommandContext): { id: string; open: boolean } | undefined {
+  const { nodes, inner } = designer.selection;
+  const drawn = drawnOf(designer);
+  const id = inner ?? nodes[0];
+  if (id === undefined || nodes.length !== 1) return undefined;
+  const node = findNode(drawn.document, id);
+  if (node !== undefined && isFragment(node)) return { id, open: true };
+  const around = drawn.opened.has(id) ? id : inner && groupOf(drawn.document, inner);
+  if (around === undefined || around === "") return undefined;
+  const fragment = typeof around === "string" ? around : fragmentOfGroup(around);
+  return fragment === null ? undefined : { id: fragment, open: false };
+}
+
+export const openInPlace: Command = {
+  id: "open-in-place",
+  group: "view",
+  title: () => t("Open the fragment in place, or close it"),
+  shortcuts: ["O"],
+  enabled: (context) => placed(context) !== undefined,
+  run: async (context) => {
+    const found = placed(context);
+    if (found === undefined) return;
+    const { inner, nodes } = context.designer.selection;
+    await context.designer.openInPlace(found.id, found.open);
+    if (found.open || inner === undefined) return;
+    // The node of a closed fragment is selected: it stands for what was.
+    const { owners } = drawnOf(useDesigner.getState());
+    useDesigner.getState().select({ nodes, inner: owners.has(found.id) ? found.id : undefined });
+  },
 };
 
 export const dissolveFragment: Command = {

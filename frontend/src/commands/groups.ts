@@ -101,7 +101,7 @@ export const foldGroup: Command = {
     const found = nearGroup(context);
     if (found === undefined) return;
     const hiding = foldedOf(designer).hidden.get(designer.selection.nodes[0] ?? "");
-    if (hiding !== undefined) designer.fold(hiding.group.id, false);
+    if (hiding?.collapsed === true) designer.fold(hiding.group.id, false);
     else designer.fold(found.id, !isCollapsed(found, designer.folds));
   },
 };

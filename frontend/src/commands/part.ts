@@ -1,20 +1,20 @@
 /** Commands for what only simulations use: records on edges, and muted nodes. */
 
+import { canPin } from "../designer/derived";
+import { chosenDrawnEdge, drawing } from "../designer/store";
 import { edgeId, isStoreKind } from "../graph/document";
-import { isFragment } from "../graph/fragments";
 import { mutable, mutedOf, pinOn, setPin, toggleMuted } from "../graph/pins";
 import { t } from "../ui/i18n";
-import { type Command, type CommandContext, editable } from "./command";
+import { type Command, type CommandContext, chosenNodes, editable } from "./command";
 import { openDialog } from "./dialogs";
 
-/** The selected edge, if it carries records. */
-function chosenEdge({ designer: { document, selection } }: CommandContext) {
-  const edge = document.edges.find((each) => edgeId(each) === selection.edges[0]);
-  const source = document.nodes.find((node) => node.id === edge?.source);
-  const target = document.nodes.find((node) => node.id === edge?.target);
-  if (selection.edges.length !== 1 || source === undefined || target === undefined)
-    return undefined;
-  return isStoreKind(source.kind) || isFragment(source) || isFragment(target) ? undefined : edge;
+/** The selected edge, if it carries records that can be pinned. */
+function chosenEdge({ designer }: CommandContext) {
+  const edge = chosenDrawnEdge(designer);
+  const source = drawing(designer).nodes.find((node) => node.id === edge?.source);
+  const own = designer.document.nodes.find((node) => node.id === edge?.source);
+  if (edge === undefined || isStoreKind((own ?? source)?.kind ?? "")) return undefined;
+  return canPin(designer, edge) ? edge : undefined;
 }
 
 export const pinRecords: Command = {
@@ -48,13 +48,13 @@ export const mute: Command = {
   title: () => t("Mute in simulations, or unmute"),
   shortcuts: ["D"],
   enabled: (context) => {
-    const { document, selection } = context.designer;
-    return editable(context) && mutable(document, selection.nodes).length > 0;
+    return editable(context) && mutable(drawing(context.designer), chosenNodes(context)).length > 0;
   },
-  run: ({ designer }) => {
-    const { document, selection } = designer;
-    const muted = mutedOf(document);
-    const all = mutable(document, selection.nodes).every((id) => muted.includes(id));
-    designer.change(all ? t("Unmute") : t("Mute"), (now) => toggleMuted(now, selection.nodes));
+  run: (context) => {
+    const { designer } = context;
+    const [drawn, nodes] = [drawing(designer), chosenNodes(context)];
+    const muted = mutedOf(designer.document);
+    const all = mutable(drawn, nodes).every((id) => muted.includes(id));
+    designer.change(all ? t("Unmute") : t("Mute"), (now) => toggleMuted(now, nodes, drawn));
   },
 };

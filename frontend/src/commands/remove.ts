@@ -1,11 +1,14 @@
 import { removeEdges, removeNodes } from "../graph/changes";
+import { edgeId } from "../graph/document";
 import { removeNotes } from "../graph/drawing";
 import { t } from "../ui/i18n";
-import { type Command, type CommandContext, editable } from "./command";
+import { type Command, type CommandContext, editable, hasMarks } from "./command";
 
-export function hasSelection({ designer }: CommandContext): boolean {
-  const { edges, nodes, notes = [] } = designer.selection;
-  return nodes.length + edges.length + notes.length > 0;
+/** Whether something of the document is selected, and not something within a fragment. */
+export function hasSelection(context: CommandContext): boolean {
+  const { document, selection } = context.designer;
+  const ids = new Set(selection.edges);
+  return hasMarks(context) || document.edges.some((edge) => ids.has(edgeId(edge)));
 }
 
 export const remove: Command = {

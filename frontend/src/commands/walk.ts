@@ -1,4 +1,4 @@
-import { foldedOf } from "../designer/store";
+import { drawnOf, foldedOf } from "../designer/store";
 import { type Direction, neighbor } from "../graph/walk";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import type { Command } from "./command";
@@ -14,20 +14,25 @@ function walk(direction: Direction, title: Phrase, key: string): Command {
     run: ({ canvas, designer }) => {
       if (designer.catalog === null) return;
       const { hidden } = foldedOf(designer);
-      const from = designer.selection.nodes.at(-1);
+      const { document, opened, owners } = drawnOf(designer);
+      const last = designer.selection.inner ?? designer.selection.nodes.at(-1);
+      // From the frame of an opened fragment to the first node within.
+      const from = opened.has(last ?? "") ? [...owners].find(([, id]) => id === last)?.[0] : last;
       let to: string | null | undefined =
         from === undefined
-          ? designer.document.nodes[0]?.id
-          : neighbor(designer.document, designer.catalog, from, direction);
+          ? document.nodes[0]?.id
+          : neighbor(document, designer.catalog, from, direction);
       // A collapsed group is one stop.
       const own = from === undefined ? undefined : hidden.get(from);
       const passed = new Set<string>();
       while (to != null && own !== undefined && hidden.get(to) === own && !passed.has(to)) {
         passed.add(to);
-        to = neighbor(designer.document, designer.catalog, to, direction);
+        to = neighbor(document, designer.catalog, to, direction);
       }
       if (to === null || to === undefined) return;
-      designer.select({ nodes: [...(hidden.get(to)?.nodes ?? [to])] });
+      const owner = owners.get(to);
+      if (owner === undefined) designer.select({ nodes: [...(hidden.get(to)?.nodes ?? [to])] });
+      else designer.select({ nodes: [owner], inner: to });
       canvas?.reveal(to);
       canvas?.focusNode(to);
     },

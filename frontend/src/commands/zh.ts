@@ -68,4 +68,5 @@ export const zh = {
   Mute: "静音",
   Unmute: "取消静音",
   "Make a fragment…": "制作片段…",
+  "Open the fragment in place, or close it": "就地打开或关闭片段",
 };

@@ -9,6 +9,8 @@ export interface CanvasApi {
   zoomTo(level: number): void;
   /** Brings the middle of a node into view if it is outside; keeps the zoom. */
   reveal(node: string): void;
+  /** Brings all of a node, or of the frame of an opened fragment, into view if a part of it is outside. */
+  contain(node: string): void;
   /** Moves the keyboard focus to a node, so that screen readers announce it. */
   focusNode(node: string): void;
   /** Converts a position on the screen to one in the document. */

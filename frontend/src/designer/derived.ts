@@ -2,10 +2,18 @@
 
 import type { CompileResult, Plan } from "../api/types";
 import { type Catalog, kindOf, portsOf, type Role } from "../graph/catalog";
-import { isStoreKind, sourcePort, type TopologyDocument, targetPort } from "../graph/document";
+import {
+  type DocumentEdge,
+  edgeId,
+  isStoreKind,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "../graph/document";
+import { isFragment } from "../graph/fragments";
 import { type KnownRoles, roleOfOutput } from "../graph/roles";
 import { shareEntries } from "./share";
-import type { DesignerState } from "./store";
+import { type DesignerState, drawnOf } from "./store";
 
 /** The role of each port of a node, by `side/name`; an input has the role of the output connected to it. */
 export type PortRoles = Readonly<Record<string, Role>>;
@@ -50,7 +58,8 @@ let last: {
 } | null = null;
 
 function rolesOf(state: DesignerState): Readonly<Record<string, PortRoles>> {
-  const { document, catalog, result } = state;
+  const { catalog, result } = state;
+  const { document } = drawnOf(state);
   if (catalog === null) return {};
   if (
     last !== null &&
@@ -78,7 +87,7 @@ const storeUsers = new WeakMap<TopologyDocument["edges"], ReadonlySet<string>>()
 
 /** Whether a store is connected to a node. */
 export function hasStore(state: DesignerState, node: string): boolean {
-  const { edges } = state.document;
+  const { edges } = drawnOf(state).document;
   let users = storeUsers.get(edges);
   if (users === undefined) {
     users = new Set(
@@ -91,16 +100,42 @@ export function hasStore(state: DesignerState, node: string): boolean {
 
 const shuffledEdges = new WeakMap<Plan, ReadonlySet<number>>();
 
-/** Whether the edge at this index is a shuffle. */
-export function isShuffle(state: DesignerState, index: number): boolean {
+const innerShuffles = new WeakMap<NonNullable<CompileResult["fragments"]>, ReadonlySet<string>>();
+
+/** Whether records are repartitioned on their way into a node within a fragment. */
+function isInnerShuffle({ result }: DesignerState, edge: DocumentEdge): boolean {
+  const { fragments } = result ?? {};
+  if (fragments === undefined) return false;
+  let inputs = innerShuffles.get(fragments);
+  if (inputs === undefined) {
+    const inner = Object.values(fragments).flatMap(({ nodes }) => nodes);
+    inputs = new Set(inner.flatMap(({ id, shuffled = [] }) => shuffled.map((at) => `${id}.${at}`)));
+    innerShuffles.set(fragments, inputs);
+  }
+  return inputs.has(`${edge.target}.${targetPort(edge)}`);
+}
+
+/** Whether a drawn edge is a shuffle; `index`: of the document's edge for which it stands, if known. */
+export function isShuffle(state: DesignerState, edge: DocumentEdge, index?: number): boolean {
   const plan = state.result?.plan ?? null;
   if (plan === null) return false;
+  const { owners, stands } = drawnOf(state);
+  if (owners.has(edge.target)) return isInnerShuffle(state, edge);
   let shuffled = shuffledEdges.get(plan);
   if (shuffled === undefined) {
     shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
     shuffledEdges.set(plan, shuffled);
   }
-  return shuffled.has(index);
+  return shuffled.has(index ?? state.document.edges.indexOf(stands.get(edgeId(edge)) ?? edge));
+}
+
+/** Whether records can be pinned on an edge: it is the document's, or joins nodes that run. */
+export function canPin(state: DesignerState, edge: DocumentEdge): boolean {
+  if (state.document.edges.includes(edge)) return true;
+  const nodes = drawnOf(state).document.nodes.filter(
+    ({ id }) => id === edge.source || id === edge.target,
+  );
+  return nodes.every((node) => !isFragment(node));
 }
 
 /** The hue of a kind, named after its family; a source of a table has the hue of tables. */

@@ -101,7 +101,12 @@ const HISTORY_MS = 15 * 60 * 1000;
 interface RuntimeState {
   readonly figures: RuntimeFigures | null;
   /** The node at which the deployment failed, until it runs again or is stopped. */
-  readonly failed: { readonly node: string; readonly message: string } | null;
+  /** `inner`: the node that failed, if it is within a fragment. */
+  readonly failed: {
+    readonly node: string;
+    readonly inner?: string;
+    readonly message: string;
+  } | null;
   readonly history: Readonly<Record<string, readonly HistoryPoint[]>>;
   /** Null if the canvas shows the nodes of the version that runs, or nothing runs. */
   readonly running: RunningVersion | null;

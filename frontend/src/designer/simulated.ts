@@ -13,6 +13,8 @@ interface SimulatedState {
   /** The node that the current step's record entered, and the edge over which it came. */
   readonly at: {
     readonly node: string;
+    /** The node within the fragment `node`. */
+    readonly inner: string | null;
     readonly edge: string | null;
     readonly ended: boolean;
   } | null;

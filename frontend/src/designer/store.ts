@@ -8,7 +8,14 @@
 import { create } from "zustand";
 import type { CompileResult, Diagnostic } from "../api/types";
 import type { Catalog } from "../graph/catalog";
-import { emptyDocument, findNode, type TopologyDocument } from "../graph/document";
+import {
+  type DocumentEdge,
+  edgeId,
+  emptyDocument,
+  findNode,
+  type Position,
+  type TopologyDocument,
+} from "../graph/document";
 import {
   expandGroup,
   type Folded,
@@ -17,6 +24,7 @@ import {
   NO_FOLDS,
   NOTHING_FOLDED,
   notesOf,
+  OPENED,
   setGroup,
 } from "../graph/drawing";
 import {
@@ -30,7 +38,9 @@ import {
   stepForward,
   writeHistory,
 } from "../graph/history";
+import type { Drawn, draw } from "../graph/opening";
 import { type Translated, t } from "../ui/i18n";
+import { canvas } from "./canvasApi";
 import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 
@@ -58,6 +68,14 @@ interface Selection {
   readonly nodes: readonly string[];
   readonly edges: readonly string[];
   readonly notes?: readonly string[];
+  /** The chosen node within the selected fragment node, under the id with which it runs. */
+  readonly inner?: string | undefined;
+}
+
+/** Fragments that are opened in place here, and the function that draws them, which is loaded with the first one. */
+interface Openings {
+  readonly ids: readonly string[];
+  readonly draw: typeof draw;
 }
 
 interface ChangeOptions {
@@ -81,8 +99,11 @@ const JUST_OPENED = {
   hovered: null,
   viewport: null,
   folds: NO_FOLDS,
+  openings: null,
 } as const;
 const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
+const NOT_OPENED = new Map<string, never>();
+const NONE_OPENED: ReadonlySet<string> = new Set();
 
 export interface DesignerState {
   readonly topologyId: number | null;
@@ -108,6 +129,7 @@ export interface DesignerState {
   readonly viewport: Viewport | null;
   /** Groups that are open or closed here, unlike in the document. */
   readonly folds: Folds;
+  readonly openings: Openings | null;
 
   open(place: {
     topologyId: number;
@@ -133,11 +155,33 @@ export interface DesignerState {
   setLayer(layer: Layer): void;
   /** Collapses or expands a group: in the document or, if that may not be changed, here alone. */
   fold(group: string, collapsed: boolean): void;
+  /** Opens a fragment node in place, or closes it, in this browser alone. */
+  openInPlace(fragment: string, open: boolean): Promise<void>;
   setHovered(node: string | null): void;
   /** Selects a node, brings it into view and focuses `parameter`, if passed. */
   goTo(node: string | null, parameter?: string | null): void;
   setResult(result: CompileResult): void;
   setCompileFailure(message: string | null): void;
+}
+
+const openedKey = (topologyId: number) => `millrace.opened.${topologyId}`;
+
+function keptOpen(topologyId: number): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(openedKey(topologyId)) ?? "[]");
+    return Array.isArray(kept) ? kept.filter((id) => typeof id === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+function keepOpen(topologyId: number, ids: readonly string[]) {
+  try {
+    if (ids.length === 0) localStorage.removeItem(openedKey(topologyId));
+    else localStorage.setItem(openedKey(topologyId), JSON.stringify(ids));
+  } catch {
+    // They are closed again in the next session.
+  }
 }
 
 function historyKey(topologyId: number): string {
@@ -210,10 +254,12 @@ function stillThere(document: TopologyDocument, ids: readonly string[]): string[
 function byNode(diagnostics: readonly Diagnostic[]): Record<string, readonly Diagnostic[]> {
   const groups: Record<string, Diagnostic[]> = {};
   for (const diagnostic of diagnostics) {
-    if (diagnostic.node === null) continue;
-    const group = groups[diagnostic.node];
-    if (group === undefined) groups[diagnostic.node] = [diagnostic];
-    else group.push(diagnostic);
+    for (const node of [diagnostic.node, diagnostic.inner]) {
+      if (node == null) continue;
+      const group = groups[node];
+      if (group === undefined) groups[node] = [diagnostic];
+      else group.push(diagnostic);
+    }
   }
   return groups;
 }
@@ -239,9 +285,16 @@ export const useDesigner = create<DesignerState>()((set, get) => {
   function unfold(node: string) {
     for (;;) {
       const hiding = foldedOf(get()).hidden.get(node);
-      if (hiding === undefined) return;
+      if (hiding?.collapsed !== true) return;
       set({ folds: { ...get().folds, [hiding.group.id]: false } });
     }
+  }
+
+  /** Shows these fragments opened. */
+  async function showOpened(ids: readonly string[]) {
+    const { topologyId } = get();
+    const { draw } = await import("../graph/opening");
+    if (get().topologyId === topologyId) set({ openings: ids.length === 0 ? null : { ids, draw } });
   }
 
   return {
@@ -266,6 +319,8 @@ export const useDesigner = create<DesignerState>()((set, get) => {
         revision: get().revision + 1,
         history: loadHistory(topologyId, document),
       });
+      const kept = document.fragments === undefined ? [] : keptOpen(topologyId);
+      if (kept.length > 0) void showOpened(kept);
     },
 
     close: () => {
@@ -304,12 +359,11 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     undo: () => show(stepBack(get().history, snapshot(""))),
     redo: () => show(stepForward(get().history, snapshot(""))),
 
-    select: ({ nodes = [], edges = [], notes = NO_NOTES }) => {
+    select: ({ nodes = [], edges = [], notes = NO_NOTES, inner }) => {
       const now = get().selection;
-      if (same(now.nodes, nodes) && same(now.edges, edges) && same(now.notes ?? NO_NOTES, notes)) {
-        return;
-      }
-      set({ selection: { nodes, edges, notes }, history: endGesture(get().history) });
+      const marks = same(now.notes ?? NO_NOTES, notes) && now.inner === inner;
+      if (marks && same(now.nodes, nodes) && same(now.edges, edges)) return;
+      set({ selection: { nodes, edges, notes, inner }, history: endGesture(get().history) });
     },
 
     fold: (group, collapsed) => {
@@ -325,6 +379,15 @@ export const useDesigner = create<DesignerState>()((set, get) => {
           : expandGroup(document, catalog, group),
       );
       set({ folds: others });
+    },
+
+    openInPlace: async (fragment, open) => {
+      const { openings, topologyId } = get();
+      const others = (openings?.ids ?? []).filter((id) => id !== fragment);
+      const ids = open ? [...others, fragment] : others;
+      if (topologyId !== null) keepOpen(topologyId, ids);
+      await showOpened(ids);
+      if (open) requestAnimationFrame(() => canvas()?.contain(fragment));
     },
 
     setLayer: (layer) => set({ layer }),
@@ -369,21 +432,77 @@ export const useDesigner = create<DesignerState>()((set, get) => {
   };
 });
 
-let lastFolded: (Pick<DesignerState, "document" | "catalog" | "folds"> & { found: Folded }) | null =
-  null;
+type Drawing = Pick<DesignerState, "document" | "catalog" | "folds" | "openings">;
 
-/** The frames of groups and the nodes that they hide, computed once per document. */
-export function foldedOf({ catalog, document, folds }: DesignerState): Folded {
-  if (catalog === null) return NOTHING_FOLDED;
-  if (
-    lastFolded?.document !== document ||
-    lastFolded.catalog !== catalog ||
-    lastFolded.folds !== folds
-  ) {
-    lastFolded = { document, catalog, folds, found: folded(document, catalog, folds) };
-  }
-  return lastFolded.found;
+/** A function of what is drawn, computed once per drawing. */
+function oncePerDrawing<T>(how: (state: Drawing) => T): (state: Drawing) => T {
+  let last: (Drawing & { found: T }) | null = null;
+  return ({ catalog, document, folds, openings }) => {
+    if (
+      last?.document !== document ||
+      last.catalog !== catalog ||
+      last.folds !== folds ||
+      last.openings !== openings
+    ) {
+      const now = { catalog, document, folds, openings };
+      last = { ...now, found: how(now) };
+    }
+    return last.found;
+  };
 }
+
+/** The document as it is drawn: with fragments opened in place. */
+export const drawnOf = oncePerDrawing(
+  ({ catalog, document, folds, openings }): Drawn =>
+    catalog === null || openings === null
+      ? {
+          document,
+          owners: NOT_OPENED,
+          stands: NOT_OPENED,
+          opened: NONE_OPENED,
+          settled: (places) => places,
+          toDocument: (at) => at,
+          toDrawing: (at) => at,
+        }
+      : openings.draw(document, catalog, folds, openings.ids),
+);
+
+/** The document as it is drawn, for reading only. */
+export const drawing = (state: DesignerState): TopologyDocument => drawnOf(state).document;
+
+/** The only selected edge: of the document, or a drawn one within a fragment. */
+export function chosenDrawnEdge(state: DesignerState): DocumentEdge | undefined {
+  const { edges } = state.selection;
+  const find = ({ edges: all }: TopologyDocument) => all.find((each) => edgeId(each) === edges[0]);
+  return edges.length === 1 ? (find(state.document) ?? find(drawing(state))) : undefined;
+}
+
+/** Selects a drawn node and brings it into view. */
+export function goToDrawn(node: string) {
+  const state = useDesigner.getState();
+  const owner = drawnOf(state).owners.get(node);
+  state.goTo(owner ?? node);
+  if (owner !== undefined) state.select({ nodes: [owner], inner: node });
+}
+
+/** The place in the document for one in the drawing. */
+export const inDocument = (at: Position): Position =>
+  drawnOf(useDesigner.getState()).toDocument(at);
+
+/** The frames of groups and opened fragments, and the nodes that they hide or stand for. */
+export const foldedOf = oncePerDrawing((state): Folded => {
+  const { catalog, folds } = state;
+  if (catalog === null) return NOTHING_FOLDED;
+  const { document, opened } = drawnOf(state);
+  const found = folded(document, catalog, folds);
+  if (opened.size === 0) return found;
+  const hidden = new Map(found.hidden);
+  for (const frame of found.frames) {
+    const { id } = frame.group;
+    if (id.startsWith(OPENED)) hidden.set(id.slice(OPENED.length), frame);
+  }
+  return { ...found, hidden };
+});
 
 export function useDiagnosticsOf(node: string): readonly Diagnostic[] {
   return useDesigner((state) => state.nodeDiagnostics[node] ?? NO_DIAGNOSTICS);

@@ -39,6 +39,13 @@ export type Folds = Readonly<Record<string, boolean>>;
 
 export const NO_FOLDS: Folds = {};
 
+/** What the id of the group around an opened fragment begins with; the id of the fragment's node follows. */
+export const OPENED = "fragment:";
+
+/** The fragment node that is opened as this group; null for the document's own groups. */
+export const fragmentOfGroup = ({ id }: Group): string | null =>
+  id.startsWith(OPENED) ? id.slice(OPENED.length) : null;
+
 export function groupsOf(document: TopologyDocument): readonly Group[] {
   return document.drawing?.groups ?? [];
 }
@@ -69,7 +76,7 @@ function around(groups: readonly Group[], group: Group): Group[] {
 }
 
 /** The box of a node with its footer. */
-function drawnBox(catalog: Catalog, node: DocumentNode, at: Position): Box {
+export function drawnBox(catalog: Catalog, node: DocumentNode, at: Position): Box {
   const { height, width } = sizeOf(catalog, node);
   return { ...at, width, height: height + (isStoreKind(node.kind) ? 0 : FOOTER_HEIGHT) };
 }

@@ -2,6 +2,7 @@
 
 import { freshId } from "./changes";
 import {
+  asObject,
   type DocumentEdge,
   type DocumentNode,
   isStoreKind,
@@ -24,9 +25,8 @@ import {
   isFragment,
   OUTPUT,
 } from "./fragments";
-import { mapped, parametersOf, placeOf } from "./parameters";
-
-const SEPARATOR = "--";
+import { insideOf } from "./opening";
+import { parametersOf, placeOf } from "./parameters";
 
 interface PortTypes {
   readonly role: string;
@@ -282,7 +282,7 @@ export function updateFragment(
   const nodes = document.nodes.map((node): DocumentNode => {
     if (node.id !== id) return node;
     const { arguments: given, ...rest } = paramsOf(node);
-    const kept = Object.entries(objectOf(given)).filter(
+    const kept = Object.entries(asObject(given)).filter(
       ([name]) => fragment.parameters?.[name] !== undefined,
     );
     const all: Record<string, Json> =
@@ -290,10 +290,6 @@ export function updateFragment(
     return { ...node, params: { ...rest, ...all, fragment: reference } };
   });
   return withoutUnused(defined({ ...document, nodes }, reference, fragment));
-}
-
-export function objectOf(value: Json | undefined): Readonly<Record<string, Json>> {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
 /** Sets an argument of a fragment node; undefined: the default of its parameter holds. */
@@ -306,7 +302,7 @@ export function setArgument(
   const nodes = document.nodes.map((node): DocumentNode => {
     if (node.id !== id) return node;
     const { arguments: given, ...rest } = paramsOf(node);
-    const { [name]: _old, ...others } = objectOf(given);
+    const { [name]: _old, ...others } = asObject(given);
     const all: Record<string, Json> = value === undefined ? others : { ...others, [name]: value };
     const some = Object.keys(all).length > 0;
     const params: Record<string, Json> = some ? { ...rest, arguments: all } : rest;
@@ -331,7 +327,7 @@ export function dissolved(
   };
   const renamed = new Map<string, Json>();
   for (const [name, row] of Object.entries(definition.parameters ?? {})) {
-    const value = objectOf(paramsOf(node).arguments)[name];
+    const value = asObject(paramsOf(node).arguments)[name];
     if (typeof value === "string" && /^\$\{[^{}]*\}$/.test(value)) {
       renamed.set(name, value);
       continue;
@@ -346,64 +342,20 @@ export function dissolved(
   }
   const change = (text: string): Json =>
     text.replace(/\$\{([^{}]*)\}/g, (place, name: string) => String(renamed.get(name) ?? place));
-  const identities = objectOf(paramsOf(node).identities);
-  const idOf = (inner: string) =>
-    typeof identities[inner] === "string" ? String(identities[inner]) : `${id}${SEPARATOR}${inner}`;
-  const inner = (definition.nodes as readonly DocumentNode[]).filter(
-    ({ kind }) => kind !== INPUT && kind !== OUTPUT,
-  );
-  const left = Math.min(...inner.map((each) => positionOf(each).x));
-  const top = Math.min(...inner.map((each) => positionOf(each).y));
+  const inside = insideOf(document, node, definition, change);
+  const left = Math.min(...inside.nodes.map((each) => positionOf(each).x));
+  const top = Math.min(...inside.nodes.map((each) => positionOf(each).y));
   const at = positionOf(node);
-  const nodes = inner.map((each): DocumentNode => {
+  const nodes = inside.nodes.map((each): DocumentNode => {
     const { x, y } = positionOf(each);
-    const params = Object.fromEntries(
-      Object.entries(paramsOf(each)).map(([name, value]) => [
-        name,
-        name === "code" ? value : mapped(value, change),
-      ]),
-    );
-    const nested = Object.entries(identities).filter(([path]) => path.startsWith(`${each.id}--`));
-    if (isFragment(each) && nested.length > 0) {
-      params.identities = Object.fromEntries(
-        nested.map(([path, value]) => [path.slice(each.id.length + 2), value]),
-      );
-    }
-    return {
-      ...each,
-      id: idOf(each.id),
-      position: { x: at.x + x - left, y: at.y + y - top },
-      params,
-    };
+    return { ...each, position: { x: at.x + x - left, y: at.y + y - top } };
   });
   const ids = new Set(document.nodes.map((each) => each.id));
   if (nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
-  const ports = new Map(definition.nodes.map((each) => [each.id, each.kind]));
-  const own = definition.edges as readonly DocumentEdge[];
-  const outside = document.edges;
-  /** The edges after a port in place of one that leads to it. */
-  const after = (source: string, port: string, edge: DocumentEdge): DocumentEdge[] =>
-    ports.get(edge.target) === OUTPUT
-      ? outside
-          .filter((each) => each.source === id && sourcePort(each) === edge.target)
-          .map((each) => makeEdge(source, port, each.target, targetPort(each)))
-      : [makeEdge(source, port, idOf(edge.target), targetPort(edge))];
-  const edges = [
-    ...outside.flatMap((edge) => {
-      if (edge.source === id) return [];
-      if (edge.target !== id) return [edge];
-      return own
-        .filter((each) => each.source === targetPort(edge))
-        .flatMap((each) => after(edge.source, sourcePort(edge), each));
-    }),
-    ...own
-      .filter((edge) => ports.get(edge.source) !== INPUT)
-      .flatMap((edge) => after(idOf(edge.source), sourcePort(edge), edge)),
-  ];
   const made: TopologyDocument = {
     ...document,
     nodes: document.nodes.flatMap((each) => (each.id === id ? nodes : [each])),
-    edges,
+    edges: inside.edges,
     ...(Object.keys(parameters).length === 0
       ? {}
       : { parameters: parameters as NonNullable<TopologyDocument["parameters"]> }),

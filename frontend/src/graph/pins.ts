@@ -1,10 +1,12 @@
 /** Records on edges and muted nodes: the part of a document that only simulations use. */
 
 import {
+  asObject,
   type DocumentEdge,
   edgeId,
   isStoreKind,
   makeEdge,
+  paramsOf,
   sourcePort,
   type TopologyDocument,
   targetPort,
@@ -17,24 +19,36 @@ export type PinnedRecord = Pin["records"][number];
 
 const NONE: readonly never[] = [];
 
-/** The pins on edges that exist. */
+/** The pins on edges that exist, and those within fragments, whose edges the document does not list. */
 export function pinsOf(document: TopologyDocument): readonly Pin[] {
   const pins = document.drawing?.pins ?? NONE;
   if (pins.length === 0) return NONE;
   const ids = new Set(document.edges.map(edgeId));
-  return pins.filter((pin) => ids.has(edgeId(pin)));
+  const within = withinFragments(document);
+  return pins.filter((pin) => ids.has(edgeId(pin)) || within(pin.source) || within(pin.target));
+}
+
+/** Whether an id can be that of a node within one of the document's fragments. */
+function withinFragments(document: TopologyDocument): (id: string) => boolean {
+  const own = new Set(document.nodes.map((node) => node.id));
+  const fragments = document.nodes.filter(isFragment);
+  const given = new Set(
+    fragments.flatMap((node) => Object.values(asObject(paramsOf(node).identities))),
+  );
+  return (id) =>
+    !own.has(id) && (given.has(id) || fragments.some((node) => id.startsWith(`${node.id}--`)));
 }
 
 export function pinOn(document: TopologyDocument, edge: string): Pin | undefined {
   return document.drawing?.pins?.find((pin) => edgeId(pin) === edge);
 }
 
-/** The muted nodes that exist. */
+/** The muted nodes that exist, those within fragments among them. */
 export function mutedOf(document: TopologyDocument): readonly string[] {
   const muted = document.drawing?.muted ?? NONE;
-  return muted.length === 0
-    ? NONE
-    : muted.filter((id) => document.nodes.some((node) => node.id === id));
+  if (muted.length === 0) return NONE;
+  const within = withinFragments(document);
+  return muted.filter((id) => within(id) || document.nodes.some((node) => node.id === id));
 }
 
 function withParts(
@@ -64,10 +78,14 @@ export function setPin(
   return withParts(document, pins, mutedOf(document));
 }
 
-/** Mutes the nodes, or unmutes them if all of them are muted. Stores cannot be muted. */
-export function toggleMuted(document: TopologyDocument, ids: readonly string[]): TopologyDocument {
+/** Mutes the nodes of a drawing, or unmutes them if all of them are muted. Stores cannot be muted. */
+export function toggleMuted(
+  document: TopologyDocument,
+  ids: readonly string[],
+  drawn: TopologyDocument = document,
+): TopologyDocument {
   const muted = mutedOf(document);
-  const chosen = mutable(document, ids);
+  const chosen = mutable(drawn, ids);
   const kept = muted.filter((id) => !chosen.includes(id));
   const all = chosen.every((id) => muted.includes(id));
   return withParts(document, pinsOf(document), all ? kept : [...kept, ...chosen]);

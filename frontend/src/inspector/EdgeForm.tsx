@@ -3,8 +3,8 @@ import { addKind } from "../commands/addNode";
 import { commandContext } from "../commands/command";
 import { pinRecords } from "../commands/part";
 import { canvas } from "../designer/canvasApi";
-import { isShuffle } from "../designer/derived";
-import { useDesigner } from "../designer/store";
+import { canPin, isShuffle } from "../designer/derived";
+import { drawnOf, goToDrawn, useDesigner } from "../designer/store";
 import { roleText } from "../designer/words";
 import { removeEdges } from "../graph/changes";
 import {
@@ -41,18 +41,17 @@ function TypeTree({ name, type, depth = 0 }: { name: string; type: SparkType; de
 }
 
 export function EdgeForm({ edge }: { edge: DocumentEdge }) {
-  const document = useDesigner((state) => state.document);
+  const { document, owners } = useDesigner(drawnOf);
   const type = useDesigner((state) => state.result?.ports[edge.source]?.[sourcePort(edge)]);
   const readOnly = useDesigner((state) => state.readOnly);
-  const shuffle = useDesigner((state) => {
-    const index = state.document.edges.indexOf(edge);
-    return isShuffle(state, index);
-  });
+  const shuffle = useDesigner((state) => isShuffle(state, edge));
+  const pinnable = useDesigner((state) => canPin(state, edge));
   const pinned = pinOn(document, edgeId(edge));
   const source = findNode(document, edge.source);
   const target = findNode(document, edge.target);
   if (source === undefined || target === undefined) return null;
   const store = isStoreKind(source.kind);
+  const within = owners.has(edge.source) || owners.has(edge.target);
   const ends = [
     { node: source, port: sourcePort(edge), usual: "out" },
     { node: target, port: targetPort(edge), usual: "in" },
@@ -70,7 +69,7 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
             key={index}
             type="button"
             className="link-row"
-            onClick={() => useDesigner.getState().goTo(end.node.id)}
+            onClick={() => goToDrawn(end.node.id)}
           >
             <span className="m-muted edge-end">{index === 0 ? t("from") : t("to")}</span>
             <Cut>{labelOf(end.node)}</Cut>
@@ -117,17 +116,17 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
       )}
       {readOnly ? null : (
         <div className="button-row">
-          {store ? null : (
+          {store || !pinnable ? null : (
             <Button onClick={() => void pinRecords.run(commandContext())}>
               {t("Pin records…")}
             </Button>
           )}
-          {store ? null : (
+          {store || within ? null : (
             <Button onClick={() => canvas()?.openAddMenu({ edge: edgeId(edge) })}>
               {t("Insert a node…")}
             </Button>
           )}
-          {type?.role === "stream" ? (
+          {type?.role === "stream" && !within ? (
             <Button
               data-testid="add-rule"
               onClick={() =>
@@ -137,19 +136,36 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
               {t("Add a rule")}
             </Button>
           ) : null}
-          <Button
-            onClick={() =>
-              useDesigner
-                .getState()
-                .change(t("Delete edge"), (now) => removeEdges(now, new Set([edgeId(edge)])), {
-                  select: { nodes: [], edges: [] },
-                })
-            }
-          >
-            {t("Delete edge")}
-          </Button>
+          {within ? null : (
+            <Button
+              onClick={() =>
+                useDesigner
+                  .getState()
+                  .change(t("Delete edge"), (now) => removeEdges(now, new Set([edgeId(edge)])), {
+                    select: { nodes: [], edges: [] },
+                  })
+              }
+            >
+              {t("Delete edge")}
+            </Button>
+          )}
         </div>
       )}
+      {within ? (
+        <p className="inspector-hint">
+          {pinnable
+            ? t({
+                id: "inspector.edge_within_fragment",
+                message:
+                  "The edge is within a fragment. It is changed where the fragment is drawn.",
+              })
+            : t({
+                id: "inspector.edge_to_closed_fragment",
+                message:
+                  "Records are pinned on edges between nodes that run. Open the fragment at its end to pin some.",
+              })}
+        </p>
+      ) : null}
     </div>
   );
 }

@@ -7,9 +7,10 @@ import { hueOf } from "../designer/derived";
 import { useRuntime } from "../designer/runtime";
 import { useServices } from "../designer/servicesContext";
 import { useSimulated } from "../designer/simulated";
-import { useDesigner, useDiagnosticsOf } from "../designer/store";
+import { drawnOf, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf } from "../graph/catalog";
 import {
+  asObject,
   type DocumentNode,
   emptyDocument,
   isStoreKind,
@@ -17,7 +18,7 @@ import {
   paramsOf,
   type TopologyDocument,
 } from "../graph/document";
-import { objectOf, setArgument, updateFragment } from "../graph/fragmentChanges";
+import { setArgument, updateFragment } from "../graph/fragmentChanges";
 import { type Definition, definitionOf, partsOf, referenceOf } from "../graph/fragments";
 import { parametersOf, placeOf, typedValue } from "../graph/parameters";
 import { Cut, Note } from "../ui";
@@ -39,7 +40,7 @@ function Arguments({ node, definition }: { node: DocumentNode; definition: Defin
   const readOnly = useDesigner((state) => state.readOnly);
   const document = useDesigner((state) => state.document);
   const diagnostics = useDiagnosticsOf(node.id);
-  const given = objectOf(paramsOf(node).arguments);
+  const given = asObject(paramsOf(node).arguments);
   const declared = parametersOf(asDocument(definition));
   if (declared.length === 0) return null;
   const places = parametersOf(document).map(([name]) => placeOf(name));
@@ -190,9 +191,11 @@ function Contents({ node, nodeRuntime: More }: { node: string; nodeRuntime: More
   const catalog = useDesigner((state) => state.catalog);
   const inner = useDesigner((state) => state.result?.fragments?.[node]?.nodes);
   const diagnostics = useDiagnosticsOf(node);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const chosen = useDesigner((state) => state.selection.inner);
   const id = useId();
   if (catalog === null || inner === undefined) return null;
+  const choose = (next: string | undefined) =>
+    useDesigner.getState().select({ nodes: [node], inner: next });
   return (
     <Section title={t("Contents")}>
       {inner.map((each, index) => {
@@ -206,7 +209,7 @@ function Contents({ node, nodeRuntime: More }: { node: string; nodeRuntime: More
               title={each.id}
               aria-expanded={open}
               aria-controls={open ? `${id}-${index}` : undefined}
-              onClick={() => setChosen(open ? null : each.id)}
+              onClick={() => choose(open ? undefined : each.id)}
             >
               <IconChevronRight size={12} stroke={1.5} className="inner-arrow" />
               <KindIcon name={kindOf(catalog, each.kind)?.icon} size={15} className="kind-icon" />
@@ -233,6 +236,7 @@ export function FragmentForm(props: { node: DocumentNode; nodeRuntime: More }) {
   const fragments = useDesigner((state) => state.document.fragments);
   const definition = definitionOf(fragments, node);
   const [dissolving, setDissolving] = useState(false);
+  const opened = useDesigner((state) => drawnOf(state).opened.has(node.id));
   const readOnly = useDesigner((state) => state.readOnly);
   if (definition === undefined) return null;
   const dissolve = async () => {
@@ -247,8 +251,24 @@ export function FragmentForm(props: { node: DocumentNode; nodeRuntime: More }) {
       <Arguments node={node} definition={definition} />
       <FragmentVersion node={node} definition={definition} />
       <Contents node={node.id} nodeRuntime={nodeRuntime} />
-      {readOnly ? null : (
-        <div className="button-row">
+      <p className="inspector-hint">
+        {t({
+          id: "inspector.fragment_in_simulations",
+          message:
+            "Open it in place to pin records on its edges, to run up to one of its nodes or to mute one. As a whole, it is not muted: its inputs and outputs can have different types.",
+        })}
+      </p>
+      <div className="button-row">
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-expanded={opened}
+          onClick={() => void useDesigner.getState().openInPlace(node.id, !opened)}
+          data-testid="open-in-place"
+        >
+          {opened ? t("Close the fragment") : t("Open in place")}
+        </Button>
+        {readOnly ? null : (
           <Button
             size="compact-sm"
             variant="default"
@@ -258,8 +278,8 @@ export function FragmentForm(props: { node: DocumentNode; nodeRuntime: More }) {
           >
             {t("Dissolve the fragment")}
           </Button>
-        </div>
-      )}
+        )}
+      </div>
     </>
   );
 }

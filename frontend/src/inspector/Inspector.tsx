@@ -1,7 +1,7 @@
 import "./inspector.css";
 import "./fields.css";
 import { type ComponentType, Suspense } from "react";
-import { foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf, useDesigner } from "../designer/store";
 import { edgeId, findNode } from "../graph/document";
 import { groupOfExactly, notesOf } from "../graph/drawing";
 import { later } from "../ui/later";
@@ -23,7 +23,10 @@ export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> 
   const chosen =
     selection.nodes.length === 0 && selection.edges.length === 1 ? selection.edges[0] : undefined;
   const edge = useDesigner((state) =>
-    chosen === undefined ? undefined : state.document.edges.find((each) => edgeId(each) === chosen),
+    chosen === undefined
+      ? undefined
+      : (state.document.edges.find((each) => edgeId(each) === chosen) ??
+        drawnOf(state).document.edges.find((each) => edgeId(each) === chosen)),
   );
   const group = useDesigner((state) => groupOfExactly(state.document, state.selection.nodes));
   const onlyNote = selection.nodes.length === 0 && selection.notes?.length === 1;
@@ -33,7 +36,8 @@ export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> 
   // A group of one node has the form of the node unless it is collapsed.
   const stands = useDesigner(
     (state) =>
-      group !== undefined && (only === undefined || foldedOf(state).hidden.get(only) !== undefined),
+      group !== undefined &&
+      (only === undefined || foldedOf(state).hidden.get(only)?.collapsed === true),
   );
   if (group !== undefined && stands) {
     return (

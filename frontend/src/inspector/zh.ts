@@ -170,4 +170,10 @@ export const zh = {
   "Version {n}: {text}": "版本 {n}：{text}",
   "the same nodes": "节点相同",
   Contents: "内容",
+  "Open in place": "就地打开",
+  "inspector.fragment_in_simulations":
+    "就地打开后，可以在其连线上固定记录、模拟到其中的某个节点或将节点静音。片段不能整体静音：其输入和输出的类型可能不同。",
+  "inspector.edge_within_fragment": "该连线在片段内。请在绘制片段的地方修改它。",
+  "inspector.edge_to_closed_fragment":
+    "记录固定在实际运行的节点之间的连线上。请打开其端点处的片段后再固定。",
 };

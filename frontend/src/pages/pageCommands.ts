@@ -2,14 +2,15 @@
 
 import { useMantineColorScheme } from "@mantine/core";
 import { useEffect } from "react";
-import type { Command } from "../commands/command";
+import { type Command, type CommandContext, chosenNodes } from "../commands/command";
 import { registerCommand } from "../commands/registry";
 import { act } from "../deployments/acting";
 import { deployNow } from "../deployments/deploy";
 import { useSimulated } from "../designer/simulated";
+import { drawing } from "../designer/store";
 import { useView } from "../designer/view";
 import { notifyError } from "../frame/notify";
-import { mutable } from "../graph/pins";
+import { findNode, isStoreKind } from "../graph/document";
 import { useLive } from "../live/store";
 import type { Move } from "../simulate/moves";
 import { type Phrase, phrase, t } from "../ui/i18n";
@@ -28,6 +29,15 @@ const PANELS = [
   ["runs", phrase("Show runs")],
   ["comments", phrase("Show comments")],
 ] as const;
+
+/** The node up to which a simulation can run: the selected one, or the one chosen within a fragment. */
+function runsTo(context: CommandContext): string | undefined {
+  const { designer } = context;
+  const [id, ...others] = chosenNodes(context);
+  if (id === undefined || others.length > 0) return undefined;
+  const node = findNode(designer.document, id) ?? findNode(drawing(designer), id);
+  return node === undefined || isStoreKind(node.kind) ? undefined : id;
+}
 
 function running(): boolean {
   return useLive.getState().deployment?.desired === "running";
@@ -112,12 +122,11 @@ export function usePageCommands(rights: {
         id: "run-to",
         group: "topology",
         title: () => t("Simulate up to the node"),
-        enabled: ({ designer: { document, selection } }) =>
-          selection.nodes.length === 1 && mutable(document, selection.nodes).length === 1,
-        run: async ({ designer }) => {
+        enabled: (context) => runsTo(context) !== undefined,
+        run: async (context) => {
           useView.getState().openBottom("simulate");
           const { openAndRun } = await import("../simulate/store");
-          await openAndRun(topology, ws, designer.selection.nodes[0]);
+          await openAndRun(topology, ws, runsTo(context));
         },
       },
       ...MOVES.map(

@@ -4,7 +4,7 @@ import "./print.css";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { sentenceText } from "../designer/sentences";
-import { foldedOf, useDesigner } from "../designer/store";
+import { drawing, foldedOf, useDesigner } from "../designer/store";
 import { save } from "../ui/files";
 import { type Color, Picture } from "./Picture";
 
@@ -34,7 +34,8 @@ const TOKENS = [
 /** The SVG of the open topology, as an element; null if there is none. */
 export function drawPicture(light = false): SVGSVGElement | null {
   const state = useDesigner.getState();
-  const { catalog, document, result } = state;
+  const { catalog, result } = state;
+  const document = drawing(state);
   if (catalog === null || document.nodes.length === 0) return null;
   const sentences = Object.fromEntries(
     Object.entries(result?.summary ?? {}).map(([id, summary]) => [id, sentenceText(summary)]),

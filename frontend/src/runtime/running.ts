@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { create } from "zustand";
 import { outerNode, withFragmentFigures } from "../designer/fragmentFigures";
 import { edgeWithRecords, useRuntime } from "../designer/runtime";
-import { useDesigner } from "../designer/store";
+import { drawing, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { useDeployed, useDeployedVersion } from "../live/deployed";
 import { useLive } from "../live/store";
@@ -44,7 +44,7 @@ function useRecordsOnClick(): void {
         const { edges, nodes } = state.selection;
         if (edge === undefined || edges.length > 1 || nodes.length > 0) return;
         if (edge === before.selection.edges[0] || useRunning.getState().view === null) return;
-        if (edgeWithRecords(state.document, edge) !== null)
+        if (edgeWithRecords(drawing(state), edge) ?? edgeWithRecords(state.document, edge))
           useView.getState().openBottom("records");
       }),
     [],
@@ -76,7 +76,9 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
       const failed = failedAt(useLive.getState().deployment);
       useRuntime
         .getState()
-        .setFailed(failed && { ...failed, node: outerNode(fragments, failed.node) });
+        .setFailed(
+          failed && { ...failed, node: outerNode(fragments, failed.node), inner: failed.node },
+        );
     };
     renew();
     let last = useLive.getState();

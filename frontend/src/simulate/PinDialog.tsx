@@ -1,7 +1,7 @@
 import { Button, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { getEdgeRecords } from "../api/deploymentCalls";
-import { useDesigner } from "../designer/store";
+import { chosenDrawnEdge, drawing, useDesigner } from "../designer/store";
 import { type DocumentEdge, edgeId, findNode, labelOf, sourcePort } from "../graph/document";
 import { type PinnedRecord, pinOn, setPin } from "../graph/pins";
 import { useLive } from "../live/store";
@@ -15,13 +15,13 @@ import { failureOf, useSimulation } from "./store";
 
 /** Pins records on the selected edge. */
 export function PinDialog({ onClose }: { onClose: () => void }) {
-  const { document, selection } = useDesigner.getState();
-  const edge = document.edges.find((each) => edgeId(each) === selection.edges[0]);
+  const edge = chosenDrawnEdge(useDesigner.getState());
   return edge === undefined ? null : <Records edge={edge} onClose={onClose} />;
 }
 
 function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void }) {
   const document = useDesigner((state) => state.document);
+  const drawn = useDesigner(drawing);
   const type = useDesigner((state) => state.result?.ports[edge.source]?.[sourcePort(edge)]);
   const deployment = useLive((live) => live.deployment?.id ?? null);
   const shown = useSimulation((state) => state.shown);
@@ -61,7 +61,7 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
     onClose();
   };
   const name = (id: string) => {
-    const node = findNode(document, id);
+    const node = findNode(document, id) ?? findNode(drawn, id);
     return node === undefined ? id : labelOf(node);
   };
   return (

@@ -33,7 +33,7 @@ const ALL: Wanted = { node: null, text: "" };
 function chosen(steps: readonly SimulationStep[], { node, text }: Wanted): readonly number[] {
   const sought = text.trim().toLowerCase();
   return stopsOf(steps).filter((at) => {
-    if (node !== null && steps[at]?.node !== node) return false;
+    if (node !== null && steps[at]?.node !== node && steps[at]?.inner !== node) return false;
     if (sought === "") return true;
     const { key, value, headers } = recordOf(steps, at) ?? {};
     return JSON.stringify([key, value, headers]).toLowerCase().includes(sought);
@@ -93,6 +93,7 @@ export function go(move: Move): void {
   if (shown === null) return;
   if (view !== "steps") setView("steps");
   const { onlySelected, text } = useStepping.getState();
-  const node = onlySelected ? (useDesigner.getState().selection.nodes[0] ?? null) : null;
+  const { inner, nodes } = useDesigner.getState().selection;
+  const node = onlySelected ? (inner ?? nodes[0] ?? null) : null;
   goTo(moved(shown, step, move, { node, text }));
 }

@@ -2,7 +2,8 @@
 
 import type { EdgeRecord, SimulationResult } from "../api/types";
 import { edgeId, sourcePort, type TopologyDocument } from "../graph/document";
-import { mutedOf, type PinnedRecord, pinsOf } from "../graph/pins";
+import { edgesThatRun } from "../graph/opening";
+import { mutedOf, type Pin, type PinnedRecord, pinsOf } from "../graph/pins";
 import { type Line, sourcesOf } from "./scenario";
 
 /** As many records on an edge as the server accepts. */
@@ -59,11 +60,14 @@ export function simulatedOn(
   shown: { readonly document: TopologyDocument; readonly result: SimulationResult } | null,
   edge: string,
 ): readonly PinnedRecord[] {
-  const index = shown?.document.edges.findIndex((each) => edgeId(each) === edge) ?? -1;
-  if (shown === null || index < 0) return [];
+  if (shown === null) return [];
+  const index = shown.document.edges.findIndex((each) => edgeId(each) === edge);
+  const within = (shown.result.inner_edges ?? []).findIndex((each) => edgeId(each) === edge);
+  if (index < 0 && within < 0) return [];
   return shown.result.steps
-    .flatMap(({ edge: over, record, task }): PinnedRecord[] => {
-      if (over !== index || record === undefined) return [];
+    .flatMap(({ edge: over, inner_edge: inner, record, task }): PinnedRecord[] => {
+      const mine = index >= 0 ? over === index : inner === within;
+      if (!mine || record === undefined) return [];
       const { headers, key, timestamp, value } = record as PinnedRecord;
       // A task has the number of its partition.
       const partition = Number(task?.split("_")[1] ?? 0);
@@ -97,6 +101,15 @@ export function deployedOn(records: readonly EdgeRecord[]): readonly PinnedRecor
     });
 }
 
+/** The pins on edges of the document, and on edges between the nodes that run. */
+function runningPins(document: TopologyDocument): readonly Pin[] {
+  const pins = pinsOf(document);
+  const own = new Set(document.edges.map(edgeId));
+  if (pins.every((pin) => own.has(edgeId(pin)))) return pins;
+  const running = edgesThatRun(document);
+  return pins.filter((pin) => own.has(edgeId(pin)) || running.has(edgeId(pin)));
+}
+
 /** A part of a topology for the simulator. */
 export interface Part {
   pins: { source: string; target: string; source_port?: string; target_port?: string }[];
@@ -113,7 +126,7 @@ export function hasPart(document: TopologyDocument): boolean {
 export function partOf(document: TopologyDocument, used: boolean, to?: string): Part | null {
   if (to === undefined && !(used && hasPart(document))) return null;
   return {
-    pins: used ? pinsOf(document).map(({ records: _records, ...ends }) => ends) : [],
+    pins: used ? runningPins(document).map(({ records: _records, ...ends }) => ends) : [],
     muted: used ? [...mutedOf(document)] : [],
     ...(to === undefined ? {} : { to }),
   };
@@ -132,7 +145,7 @@ export function linesRead(
 
 /** The pinned records as input lines. */
 export function pinnedLines(document: TopologyDocument): readonly Line[] {
-  return pinsOf(document).flatMap(({ records, ...edge }) =>
+  return runningPins(document).flatMap(({ records, ...edge }) =>
     records.map((record) => ({ ...record, edge })),
   );
 }

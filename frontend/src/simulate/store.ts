@@ -293,14 +293,16 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
     }
     const index = edgeOf(shown.result.steps, step);
     const edge = index === null ? undefined : shown.document.edges[index];
+    const within = shown.result.inner_edges?.[found.inner_edge ?? -1];
     useSimulated.getState().show({
       at: {
         node: found.node,
-        edge: edge === undefined ? null : edgeId(edge),
+        inner: found.inner ?? null,
+        edge: within !== undefined && isOpened() ? edgeId(within) : edge ? edgeId(edge) : null,
         ended: found.event === "drop",
       },
     });
-    canvas()?.reveal(found.node);
+    canvas()?.reveal(found.inner !== undefined && isOpened() ? found.inner : found.node);
   },
 
   setCut: (cut) => set({ cut }),
@@ -430,6 +432,21 @@ function byEdge(document: TopologyDocument, counts: readonly number[]): Record<s
   return Object.fromEntries(document.edges.map((edge, at) => [edgeId(edge), counts[at] ?? 0]));
 }
 
+/** Whether the step's fragment is opened in place. */
+function isOpened() {
+  return useDesigner.getState().openings !== null;
+}
+
+/** Why a record ended at a step, in words; null if it did not, or as it should. */
+function lossText(step: SimulationStep, { steps }: Shown["result"], document: TopologyDocument) {
+  if (step.event === "drop") {
+    return dropText(step, step.parent === null ? undefined : steps[step.parent]);
+  }
+  const { event, reason } = step;
+  const lost = event === "end" && reason !== undefined && isLoss(reason);
+  return lost ? endingText(document, step, reason) : null;
+}
+
 /** Shows the counts of a result on the canvas, and keeps the current step if the result has it. */
 export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
@@ -438,7 +455,10 @@ export function showOnCanvas(shown: Shown | null) {
     return;
   }
   const { document, result } = shown;
-  const edges = byEdge(document, result.edges);
+  const inner = (result.inner_edges ?? []).map(
+    ({ records, ...edge }) => [edgeId(edge), records] as const,
+  );
+  const edges = { ...Object.fromEntries(inner), ...byEdge(document, result.edges) };
   const drops: Record<string, Record<string, number>> = {};
   const count = (node: string, words: string) => {
     const mine = drops[node] ?? {};
@@ -446,17 +466,10 @@ export function showOnCanvas(shown: Shown | null) {
     drops[node] = mine;
   };
   for (const step of result.steps) {
-    if (step.event === "drop") {
-      count(
-        step.node,
-        dropText(step, step.parent === null ? undefined : result.steps[step.parent]),
-      );
-      continue;
-    }
-    const { event, node, reason } = step;
-    if (event === "end" && reason !== undefined && isLoss(reason)) {
-      count(node, endingText(document, step, reason));
-    }
+    const words = lossText(step, result, document);
+    if (words === null) continue;
+    count(step.node, words);
+    if (step.inner !== undefined) count(step.inner, words);
   }
   useSimulated.getState().show({
     edges,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from millrace_compiler.compilation.running_part import Ends
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.graphs.expansion import edge_ends
 from millrace_compiler.graphs.fragments import expand
 from millrace_compiler.graphs.topology_parameters import resolve
 from millrace_model.diagnostics import DiagnosticJson
@@ -29,6 +31,26 @@ class Fragments:
         origin = self._found.origins.get(node or "")
         return node if origin is None else origin.node
 
+    def nodes(self) -> dict[str, list[str]]:
+        """Return the nodes within each fragment node of the document."""
+        found: dict[str, list[str]] = {}
+        for id_, origin in self._found.origins.items():
+            found.setdefault(origin.node, []).append(id_)
+        return found
+
+    def stands(self) -> dict[Ends, list[Ends]]:
+        """Return what runs in place of each edge that begins or ends at a fragment node."""
+        found: dict[Ends, list[Ends]] = {}
+        for index, edge in zip(self._found.edges or (), self._edges_that_run(), strict=False):
+            whole = None if index is None else edge_ends(self._edges[index])
+            if whole is not None and edge is not None and whole != edge:
+                found.setdefault(whole, []).append(edge)
+        return found
+
+    def _edges_that_run(self) -> list[Ends | None]:
+        document = self._found.document
+        return list(map(edge_ends, document["edges"] if isinstance(document, dict) else ()))
+
     def diagnostics(self, found: list[DiagnosticJson]) -> list[DiagnosticJson]:
         """Return the diagnostics at the nodes of fragments; `inner` is the node within."""
         told = []
@@ -52,19 +74,33 @@ class Fragments:
         return report
 
     def show(self, result: SimulationResult) -> None:
-        """Name the document's nodes and edges; nodes within fragments keep their counts."""
+        """Name the document's nodes and edges; what is within fragments keeps its counts."""
+        result["inner_edges"] = [
+            {
+                "source": edge[0], "source_port": edge[1],
+                "target": edge[2], "target_port": edge[3], "records": records,
+            }
+            for edge, records in zip(self._edges_that_run(), result["edges"], strict=True)
+            if edge is not None
+        ]  # fmt: skip
         result["edges"] = self._counted(result["edges"])
         result["nodes"] = self._counts(result["nodes"], result["edges"])
         for step in result["steps"]:
-            step["node"] = self._top(step["node"]) or step["node"]
+            top = self._top(step["node"]) or step["node"]
+            if top != step["node"]:
+                step["inner"], step["node"] = step["node"], top
             origin, index = step.get("from"), step.get("edge")
             if origin is not None:
                 step["from"] = self._top(origin)
             if index is not None and self._found.edges is not None:
+                step["inner_edge"] = index
                 step["edge"] = self._found.edges[index]
         error = result["error"]
         if error is not None and error.get("node"):
             error["node"] = self._top(error["node"])
+        part = result.get("part")
+        if part is not None:
+            part["nodes"] = list(dict.fromkeys(self._top(id_) or id_ for id_ in part["nodes"]))
 
     def _counted(self, counts: Sequence[int]) -> list[int]:
         """Records over each edge; one that leads to several nodes of a fragment counts once."""

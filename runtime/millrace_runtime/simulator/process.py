@@ -172,7 +172,7 @@ def simulate(
     try:
         compilation = compile_document(whole, analyzer)
         if request.get("part") is not None:
-            part = RunningPart(compilation, whole, request["part"] or {})
+            part = RunningPart(compilation, whole, request["part"] or {}, fragments)
             document = part.document
             breakpoints = {
                 place: found

@@ -15,19 +15,28 @@ from millrace_model.traces import NodeCounts, RunProgress
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.input_lines import invalid_line
+from millrace_runtime.simulator.fragments import Fragments
 
 
 class RunningPart:
-    """The part that a request names. Raises MillraceError `part_*` or `pin_*` if it cannot run."""
+    """The part that a request names. Raises MillraceError `part_*` or `pin_*` if it cannot run.
+
+    `fragments`: those that the document had before it was expanded.
+    """
 
     def __init__(
-        self, whole: Compilation, document: TopologyDocument, request: PartRequest
+        self,
+        whole: Compilation,
+        document: TopologyDocument,
+        request: PartRequest,
+        fragments: Fragments,
     ) -> None:
         pins = [_ends(each) for each in request.get("pins") or []]
         try:
             self._part = part_of(
-                whole, document, pins, to=request.get("to"), muted=request.get("muted") or []
-            )
+                whole, document, pins, to=request.get("to"), muted=request.get("muted") or [],
+                stands=fragments.stands(), within=fragments.nodes(),
+            )  # fmt: skip
         except NoPart as error:
             raise MillraceError(error.code, str(error), facts=error.facts) from None
         self._pins = frozenset(pins)

@@ -234,7 +234,7 @@ def test_a_part_that_cannot_run_is_refused_with_the_reason(warm: Any, part: Any,
 
 def test_a_simulation_names_the_nodes_and_edges_outside_of_fragments(warm: Any) -> None:
     text = {"format": "string"}
-    part = {
+    definition = {
         "nodes": [
             {"id": "in", "kind": "fragment.input"},
             {"id": "keep", "kind": "filter", "params": {"predicate": "value <> 'no'"}},
@@ -247,7 +247,7 @@ def test_a_simulation_names_the_nodes_and_edges_outside_of_fragments(warm: Any) 
         ],
     }  # fmt: skip
     document = {
-        "format": "millrace.topology/1", "name": "used", "fragments": {"counted@1": part},
+        "format": "millrace.topology/1", "name": "used", "fragments": {"counted@1": definition},
         "nodes": [
             {"id": "in", "kind": "source.stream",
              "params": {"topics": ["in"], "key": text, "value": text}},
@@ -266,4 +266,34 @@ def test_a_simulation_names_the_nodes_and_edges_outside_of_fragments(warm: Any) 
     assert (found["nodes"]["counted"]["in"], found["nodes"]["counted"]["out"]) == (3, 2)
     assert found["nodes"]["counted--count"]["in"] == 2
     assert {step["node"] for step in found["steps"]} == {"in", "counted", "out"}
+    inner = {step.get("inner") for step in found["steps"]}
+    assert inner == {None, "counted--keep", "counted--count"}
+    counts = [(each["source"], each["target"], each["records"]) for each in found["inner_edges"]]
+    assert sorted(counts) == [
+        ("counted--count", "out", 2), ("counted--keep", "counted--count", 2),
+        ("in", "counted--keep", 3),
+    ]  # fmt: skip
+    over = {step["inner_edge"] for step in found["steps"] if step.get("inner_edge") is not None}
+    assert over == {0, 1, 2}
+
+    def part(edge: tuple[str, str] | None, value: Any = "yes", **asked: Any) -> Any:
+        ends = [] if edge is None else [{"source": edge[0], "target": edge[1]}]
+        pinned = [{"edge": each, "key": "a", "value": value, "timestamp": 7} for each in ends]
+        return answered(warm, document, pinned or lines, {"pins": ends, **asked})
+
+    # On the edge into the fragment, on one within, and up to a node within and to the fragment.
+    entering = part(("in", "counted"))
+    assert (entering["edges"], entering["part"]["nodes"]) == ([1, 1], ["counted", "out"])
+    within = part(("counted--keep", "counted--count"))
+    assert [each["value"] for each in within["outputs"]] == [1]
+    assert within["nodes"]["counted--keep"]["in"] == 0
+    leaving = part(("counted", "out"), 5)
+    assert (leaving["edges"], leaving["part"]["nodes"]) == ([0, 1], ["out"])
+    for to, ran in (("counted--keep", [2, 0]), ("counted", [2, 2])):
+        short = part(None, to=to)
+        assert short["part"]["nodes"] == ["in", "counted"]
+        keep, count = (short["nodes"].get(f"counted--{each}") for each in ("keep", "count"))
+        assert [keep["out"], count["in"] if count else 0] == ran
+    muted = part(None, muted=["counted--keep"])
+    assert [each["value"] for each in muted["outputs"]] == [1, 2, 3]
     assert {step["edge"] for step in found["steps"] if step.get("edge") is not None} == {0, 1}

@@ -157,4 +157,5 @@ export const common = {
   "Remove the pinned records": "移除固定的记录",
   "common.records_are_pinned_here": "此处固定了 {n} 条记录：模拟从这些记录开始",
   "Dissolve the fragment": "展开片段",
+  "Close the fragment": "关闭片段",
 };

@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+import { CATALOG as catalog } from "../commands/kit";
+import { edgeId, emptyDocument, findNode, positionOf, type TopologyDocument } from "./document";
+import { folded, NO_FOLDS } from "./drawing";
+import { boxOf, overlap } from "./geometry";
+import { draw, edgesThatRun } from "./opening";
+import { placeOf as parameter } from "./parameters";
+
+const at = (x: number, y: number) => ({ position: { x, y } });
+const inner = [
+  { id: "in", kind: "fragment.input" },
+  {
+    id: "keep",
+    kind: "filter",
+    ...at(0, 100),
+    params: { predicate: `value.n > ${parameter("low")}` },
+  },
+  { id: "count", kind: "count", ...at(280, 100) },
+  { id: "rows", kind: "store.key_value", ...at(330, 220) },
+  { id: "seen", kind: "peek", ...at(280, -40) },
+  { id: "out", kind: "fragment.output" },
+];
+const document: TopologyDocument = {
+  ...emptyDocument("orders"),
+  nodes: [
+    { id: "orders", kind: "source.stream", ...at(0, 0) },
+    {
+      id: "clean",
+      kind: "fragment",
+      ...at(280, 0),
+      params: { fragment: "Clean@1", arguments: { low: 5 }, identities: { count: "counted" } },
+    },
+    { id: "out", kind: "sink.topic", ...at(560, 0) },
+    { id: "above", kind: "filter", ...at(300, -120) },
+    { id: "below", kind: "filter", ...at(300, 120) },
+  ],
+  edges: [
+    { source: "orders", target: "clean" },
+    { source: "clean", target: "out" },
+  ],
+  fragments: {
+    "Clean@1": {
+      parameters: { low: { type: "number", default: 10 } },
+      nodes: inner,
+      edges: [
+        { source: "in", target: "keep" },
+        { source: "in", target: "seen" },
+        { source: "keep", target: "count" },
+        { source: "rows", target: "count", target_port: "store" },
+        { source: "count", target: "out" },
+      ],
+    },
+  },
+} as unknown as TopologyDocument;
+
+const placeOf = (drawn: TopologyDocument, id: string) => {
+  const node = findNode(drawn, id);
+  return node === undefined ? undefined : positionOf(node);
+};
+
+test("an opened fragment is drawn under the ids with which its nodes run, in one line", () => {
+  const drawn = draw(document, catalog, NO_FOLDS, ["clean"]);
+  const made = drawn.document;
+  expect(made.nodes.map((node) => node.id)).toEqual([
+    ...["orders", "clean--keep", "counted", "clean--rows", "clean--seen", "out"],
+    ...["above", "below"],
+  ]);
+  expect(findNode(made, "clean--keep")?.params).toEqual({ predicate: "value.n > 5" });
+  expect([...drawn.owners.values()]).toEqual(["clean", "clean", "clean", "clean"]);
+  expect(placeOf(made, "clean--keep")?.y).toBe(0);
+  expect(made.edges.map(edgeId).sort()).toEqual([...edgesThatRun(document).keys()].sort());
+  const ends = [...drawn.stands].map(([id, edge]) => [id, edgeId(edge)]);
+  expect(ends).toEqual([
+    ["orders.out>clean--keep.in", "orders.out>clean.in"],
+    ["orders.out>clean--seen.in", "orders.out>clean.in"],
+    ["counted.out>out.in", "clean.out>out.in"],
+  ]);
+});
+
+test("what is around an opened fragment makes room, and the document keeps its places", () => {
+  const drawn = draw(document, catalog, NO_FOLDS, ["clean"]);
+  const [frame] = folded(drawn.document, catalog, NO_FOLDS).frames;
+  expect(frame?.group.title).toBe("clean");
+  for (const id of ["orders", "out", "above", "below"]) {
+    const node = findNode(drawn.document, id);
+    if (node === undefined || frame === undefined) throw new Error(id);
+    expect(overlap(boxOf(catalog, node), frame.box, 0), id).toBe(false);
+  }
+  const shown = new Map(
+    ["orders", "out", "above", "below"].map((id) => [id, placeOf(drawn.document, id) ?? at(0, 0)]),
+  ) as ReadonlyMap<string, { x: number; y: number }>;
+  for (const [id, place] of drawn.settled(shown)) expect(place).toEqual(placeOf(document, id));
+  const keep = placeOf(drawn.document, "clean--keep") ?? { x: 0, y: 0 };
+  const dragged = drawn.settled(new Map([["clean--keep", { x: keep.x + 16, y: keep.y - 8 }]]));
+  expect([...dragged]).toEqual([["clean", { x: 296, y: -8 }]]);
+  for (const point of [at(10, 10), at(900, 40), at(320, -200)]) {
+    expect(drawn.toDocument(drawn.toDrawing(point.position))).toEqual(point.position);
+  }
+});
+
+test("a fragment in a fragment opens within its frame; one in a collapsed group stays closed", () => {
+  const outer = {
+    nodes: [
+      { id: "in", kind: "fragment.input" },
+      { id: "first", kind: "filter", ...at(0, 0) },
+      { id: "clean", kind: "fragment", ...at(280, 0), params: { fragment: "Clean@1" } },
+      { id: "last", kind: "peek", ...at(560, 0) },
+      { id: "out", kind: "fragment.output" },
+    ],
+    edges: [
+      { source: "in", target: "first" },
+      { source: "first", target: "clean" },
+      { source: "clean", target: "last" },
+      { source: "last", target: "out" },
+    ],
+  };
+  const nested = {
+    ...document,
+    nodes: document.nodes.map((node) =>
+      node.id === "clean" ? { ...node, params: { fragment: "Outer@1" } } : node,
+    ),
+    fragments: { ...document.fragments, "Outer@1": outer },
+  } as unknown as TopologyDocument;
+  const drawn = draw(nested, catalog, NO_FOLDS, ["clean--clean", "clean"]);
+  expect([...drawn.opened]).toEqual(["clean", "clean--clean"]);
+  expect(drawn.owners.get("clean--clean--keep")).toBe("clean");
+  const { frames } = folded(drawn.document, catalog, NO_FOLDS);
+  const [one, two] = frames.map((frame) => frame.box);
+  if (one === undefined || two === undefined) throw new Error("no frames");
+  expect(two.x > one.x && two.x + two.width < one.x + one.width).toBe(true);
+  expect(two.y > one.y && two.y + two.height < one.y + one.height).toBe(true);
+  for (const id of ["orders", "out", "above", "below"]) {
+    const node = findNode(drawn.document, id);
+    expect(node && overlap(boxOf(catalog, node), one, 0), id).toBe(false);
+  }
+  const last = placeOf(drawn.document, "clean--last") ?? { x: 0, y: 0 };
+  expect(last.x >= two.x + two.width).toBe(true);
+
+  const grouped = {
+    ...document,
+    drawing: { groups: [{ id: "g", nodes: ["clean", "below"], collapsed: true }] },
+  };
+  expect([...draw(grouped, catalog, NO_FOLDS, ["clean"]).opened]).toEqual([]);
+  const open = draw(grouped, catalog, { g: false }, ["clean"]);
+  const around = folded(open.document, catalog, { g: false }).frames;
+  expect(around.map((frame) => frame.depth)).toEqual([0, 1]);
+});
