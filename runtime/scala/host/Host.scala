@@ -3,7 +3,6 @@ package org.apache.spark.sql.millrace
 import java.nio.file.Path
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 
-import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import org.apache.spark.{SparkContext, TaskContext}
@@ -82,7 +81,6 @@ object Host {
     val stopping = new Thread(
       () =>
         while (!Thread.interrupted() && (calls(guest).nonEmpty || guest.session.streams.active.nonEmpty)) {
-          StreamThread.stop(run)
           guest.session.streams.active.foreach(q =>
             try q.stop()
             catch { case NonFatal(_) => }
@@ -130,15 +128,8 @@ object Host {
   }
 }
 
-/** Which run each Spark task and stream thread of this JVM belongs to. */
+/** Which run each Spark task of this JVM belongs to. */
 private[millrace] object HostTasks extends SparkListener {
-  private val threadsOfRuns = new ConcurrentHashMap[Thread, String]()
-
-  /** Notes the run of the stream thread that calls. */
-  def enlist(thread: Thread): Unit = {
-    threadsOfRuns.keySet.removeIf(!_.isAlive)
-    Option(Host.current).foreach(threadsOfRuns.put(thread, _))
-  }
   private val runs = new ConcurrentHashMap[Int, String]()
   private val tasks = new ConcurrentHashMap[Long, String]()
   private val named = """.*\(TID (\d+)\).*""".r
@@ -151,7 +142,7 @@ private[millrace] object HostTasks extends SparkListener {
   override def onStageCompleted(e: org.apache.spark.scheduler.SparkListenerStageCompleted): Unit =
     runs.remove(e.stageInfo.stageId)
 
-  /** The living threads of tasks and stream threads, each with its run. */
+  /** The living threads of tasks, each with its run. */
   def threads(): Seq[(Thread, String)] = {
     SparkContext.getActive.foreach(context =>
       try context.listenerBus.waitUntilEmpty(1000L)
@@ -161,15 +152,15 @@ private[millrace] object HostTasks extends SparkListener {
   }
 
   /** The same, as far as Spark has reported it by now. */
-  def known(): Seq[(Thread, String)] = threadsOfRuns.asScala.toSeq.filter(_._1.isAlive) ++
-    (if (tasks.isEmpty) Nil
-     else
-       alive().flatMap { t =>
-         t.getName match {
-           case named(id) => Option(tasks.get(id.toLong)).map(t -> _)
-           case _ => None
-         }
-       })
+  def known(): Seq[(Thread, String)] =
+    if (tasks.isEmpty) Nil
+    else
+      alive().flatMap { t =>
+        t.getName match {
+          case named(id) => Option(tasks.get(id.toLong)).map(t -> _)
+          case _ => None
+        }
+      }
 
   /** All threads of this JVM. `Thread.getAllStackTraces` would stop each of them. */
   private def alive(): Seq[Thread] = {

@@ -73,7 +73,8 @@ object StreamThread {
   private val threads = new ConcurrentHashMap[String, StreamThread]()
 
   def fits(query: StreamingQuery): Boolean = executionOf(query).exists { own =>
-    own.sparkSession.sparkContext.isLocal && own.resolvedCheckpointRoot.startsWith("file:") &&
+    // In a shared JVM, the host has to tell the runs apart by their Spark tasks.
+    Host.current == null && own.sparkSession.sparkContext.isLocal && own.resolvedCheckpointRoot.startsWith("file:") &&
     own.sink.isInstanceOf[EnvelopeTable] && levelsOf(own).nonEmpty &&
     own.committedOffsets.keys.forall(_.getClass.getSimpleName == "KafkaMicroBatchStream") && {
       val read = own.committedOffsets.values.toSeq.flatMap(o => places(o.json).keys)
@@ -319,8 +320,8 @@ private[millrace] final class StreamThread(
   private def work(): Unit =
     try {
       classic.SparkSession.setActiveSession(session)
-      HostTasks.enlist(thread)
       consumer = connected()
+      asking = connected()
       assign()
       while (!stopping && leaving == null) round()
       if (open) commit()
@@ -352,7 +353,7 @@ private[millrace] final class StreamThread(
     finally {
       Reports.log(options.run, chain.takeClosed())
       states.close()
-      if (consumer != null) consumer.close(Duration.ZERO)
+      Seq(consumer, asking).filter(_ != null).foreach(_.close(Duration.ZERO))
     }
   }
 
@@ -367,6 +368,9 @@ private[millrace] final class StreamThread(
   private val sourceOf: Map[TopicPartition, SourceOffsets] = sources.flatMap(s => s.places.keys.map(_ -> s)).toMap
   private val topics = sourceOf.keySet.map(_.topic)
   private var shape: Map[String, Int] = _
+
+  /** Asks for topics: on the connection of the other one, a request waits for the record that ends a fetch. */
+  @volatile private var asking: KafkaConsumer[Array[Byte], Array[Byte]] = _
   private var checked = System.nanoTime()
 
   private def assign(): Unit = {
@@ -378,7 +382,7 @@ private[millrace] final class StreamThread(
   }
 
   /** The numbers of partitions of the topics. */
-  private def shapeNow(): Map[String, Int] = consumer
+  private def shapeNow(): Map[String, Int] = asking
     .listTopics(patience)
     .asScala
     .collect { case (t, found) if topics(t) || pattern.exists(_.matcher(t).matches) => t -> found.size }
