@@ -4,9 +4,10 @@
     ./millrace bench latency -- --only micro-batches --guarantee exactly_once --rounds 3
     ./millrace bench latency -- --guarantee exactly_once --trigger "100 milliseconds"
 
-A value per key with four partitions, Kafka to Kafka, on one broker: in micro-batches, in real time,
-and as a Kafka Streams application, with both guarantees, with and without a repartition. The
-consumer reads committed records only. Each record is written separately; its value is its number.
+A value per key with four partitions, Kafka to Kafka, on one broker: in a stream thread, as
+deployments with few records do, in micro-batches, in real time, and as a Kafka Streams application,
+with both guarantees, with and without a repartition. The consumer reads committed records only.
+Each record is written separately; its value is its number.
 Beside milliseconds, the table shows the processor time of the engine, which depends less on what
 else the machine does: cores, microseconds for a record, milliseconds for a micro-batch.
 """
@@ -39,6 +40,7 @@ from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.job.job import Job
 from millrace_runtime.job.kafka import Kafka
 from millrace_runtime.session import session
+from pyspark.sql.streaming.query import StreamingQuery
 
 from bench._broker import Broker
 from bench._table import processor_seconds
@@ -46,7 +48,7 @@ from cli import oracle
 
 PARTITIONS = 4
 KEYS = 100
-SYSTEMS = ("kafka streams", "micro-batches", "real time")
+SYSTEMS = ("kafka streams", "stream thread", "micro-batches", "real time")
 GUARANTEES: tuple[Literal["at_least_once", "exactly_once"], ...] = ("at_least_once", "exactly_once")
 PATIENCE_SECONDS = 120.0
 AT_ONCE = "0 seconds"
@@ -130,15 +132,30 @@ def on_spark(
     query = kafka.into(writer.trigger(**trigger), plan.graph, job.settings).start()
     if not real_time and given.trigger == AT_ONCE:
         columns.gateway().Pacing.start(query._jsq)
+    running = [query]
+    if way.system == "stream thread":
+        threading.Thread(target=continue_in_thread, args=(running, job, kafka)).start()
     jvm: Any = own._jvm
     java = psutil.Process(jvm.java.lang.ProcessHandle.current().pid())
     try:
-        yield java, lambda: int((query.lastProgress or {"batchId": 0})["batchId"])
+        yield java, lambda: int((running[-1].lastProgress or {"batchId": 0})["batchId"])
     finally:
-        query.stop()
+        running[-1].stop()
         columns.gateway().StreamTasks.release(run)
         own.stop()
         shutil.rmtree(Path(checkpoint), ignore_errors=True)
+
+
+def continue_in_thread(running: list[Any], job: Job, kafka: Kafka) -> None:
+    """Continue a query in a stream thread once it gets few records, as a driver does."""
+    scala, query = columns.gateway(), running[0]
+    while not scala.Pacing.calm(query._jsq):
+        time.sleep(0.1)
+    while query.status["isTriggerActive"]:
+        time.sleep(0.005)
+    query.stop()
+    readings, client = json.dumps(job.readings), json.dumps(kafka.client)
+    running.append(StreamingQuery(scala.StreamThread.start(query._jsq, readings, client, None)))
 
 
 @contextmanager

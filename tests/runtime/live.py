@@ -1,4 +1,4 @@
-"""Documents in Spark's real-time mode on a real broker, fed record by record.
+"""Documents in real-time mode or stream threads on a real broker, fed record by record.
 
 Kafka Streams' results are recorded with one record in flight at a time. So each record is written
 after the output of the previous one, which also fixes the order of several topics.
@@ -19,6 +19,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 from millrace_runtime import columns
+from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.runtime import topics
 from tests.runtime.sessions import new_session
@@ -61,10 +62,12 @@ class Engines:
 
 
 class Live(Engines):
-    """A warm session that runs documents in real-time mode."""
+    """A warm session that runs documents in real-time mode, or in stream threads."""
 
-    def __init__(self, address: str) -> None:
-        super().__init__(address, "real-time", SLOTS, real_time=True)
+    def __init__(self, address: str, *, in_threads: bool = False) -> None:
+        name, threads = ("stream-threads", 2) if in_threads else ("real-time", SLOTS)
+        super().__init__(address, name, threads, real_time=not in_threads)
+        self.in_threads = in_threads
         self.alone = threading.Lock()
 
     def start(self, document: Any, *, batch: str = BATCH, tasks: int | None = None) -> Running:
@@ -73,7 +76,7 @@ class Live(Engines):
 
 
 class Running:
-    """One query in real-time mode, with its inputs and outputs."""
+    """One query with its inputs and outputs; in real-time mode, or for a stream thread."""
 
     def __init__(self, live: Live, document: Any, batch: str, tasks: int | None) -> None:
         from millrace_runtime.analyzer.compiling import compiled
@@ -95,15 +98,37 @@ class Running:
         self.run = uuid.uuid4().hex
         settings: Any = self.document.get("settings") or {}
         spark = self.live.spark.newSession()
-        kafka = Kafka(spark, self.live.address, run=self.run, real_time=True)
+        real_time = not self.live.in_threads
+        kafka = Kafka(spark, self.live.address, run=self.run, real_time=real_time)
         self.client = kafka.client
-        job = Job(spark, kafka, self.graph, name="live", run=self.run, updates=True)
-        spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        plan = job.query()
+        self.job = Job(spark, kafka, self.graph, name="live", run=self.run, updates=True)
+        spark.conf.set("spark.sql.shuffle.partitions", str(self.job.shuffle_partitions))
+        plan = self.job.query()
         writer = plan.rows.writeStream.outputMode("update")
-        writer = writer.trigger(realTime=batch)  # type: ignore[call-overload] # newer than its types
+        trigger = {"realTime": batch} if real_time else {"processingTime": "0 seconds"}
+        writer = writer.trigger(**trigger)
         writer = writer.option("checkpointLocation", self.checkpoint)
         self.query = kafka.into(writer, plan.graph, settings).start()
+
+    @property
+    def in_thread(self) -> bool:
+        """Whether a stream thread continues the query."""
+        return str(self.query._jsq.getClass().getSimpleName()) == "StreamThread"
+
+    def continue_in_thread(self) -> None:
+        """Let a stream thread continue the query, which has processed records, if it may."""
+        if self.in_thread or not self.job.only_records or self.job.extracts_times:
+            return
+        java = self.query._jsq
+        self.until(lambda: any(p.numInputRows() for p in java.recentProgress()), "a micro-batch")
+        assert columns.gateway().StreamThread.fits(java)
+        self.until(lambda: not self.query.status["isTriggerActive"], "the end of a micro-batch")
+        self.query.stop()
+        readings, client = json.dumps(self.job.readings), json.dumps(self.client)
+        pattern = self.job.pattern
+        self.query = StreamingQuery(
+            columns.gateway().StreamThread.start(java, readings, client, pattern)
+        )
 
     def statistics(self) -> Any:
         """Return the operator's statistics."""
@@ -141,6 +166,9 @@ class Running:
 
     def rest(self) -> None:
         """Wait until everything processed so far is committed, then stop the query."""
+        if self.in_thread:
+            self.end()
+            return
         kept = self.batches() + 1
         self.until(lambda: self.batches() > kept, "the end of a batch")
         self.end()
@@ -194,7 +222,8 @@ class Play:
     def write(self, line: Line, formats: Any) -> None:
         """Write one record and wait until the broker has it."""
         key, value = to_bytes(line, formats)
-        headers = [(n, t.encode()) for n, t in (line.get("headers") or {}).items()]
+        given = (line.get("headers") or {}).items()
+        headers = [(n, None if t is None else t.encode()) for n, t in given]
         self.producer.produce(
             line["topic"], key=key, value=value, partition=line.get("partition", 0),
             on_delivery=self._written, timestamp=line["timestamp"], headers=headers,
@@ -275,6 +304,9 @@ def play(live: Live, scenario: Any) -> tuple[Any, Any]:
             if line["topic"] in formats:
                 fed.write(line, formats[line["topic"]])
             fed.await_outputs(so_far, number)
+            if live.in_threads and fed.ends:
+                fed.await_taking()
+                running.continue_in_thread()
             following = lines[number : number + 1]
             if not due[number] and following and following[0].get("topic") != line["topic"]:
                 fed.await_taking()
@@ -282,7 +314,10 @@ def play(live: Live, scenario: Any) -> tuple[Any, Any]:
         quiet = time.monotonic() + 0.3
         while time.monotonic() < quiet:
             fed.read(len(lines))
-        found = {"outputs": fed.outputs, "dropped": running.statistics()["dropped"]}
+        found = {
+            "outputs": fed.outputs, "dropped": running.statistics()["dropped"],
+            "in_thread": running.in_thread,
+        }  # fmt: skip
     finally:
         running.close()
         consumer.close()

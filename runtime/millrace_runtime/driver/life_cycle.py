@@ -12,6 +12,7 @@ from millrace_runtime import columns
 from millrace_runtime.driver.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
 from millrace_runtime.driver.sleeping import Sleeping
 from millrace_runtime.driver.start import Stages, Starter
+from millrace_runtime.driver.stream_threads import StreamThreads
 from millrace_runtime.driver.thread_replacement import Replacements
 from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.job import real_time
@@ -40,11 +41,13 @@ class Driving:
     _lost: Exception | None = None
     _replacements: Replacements | None = None
     _sleeping: Sleeping = dataclasses.field(init=False)
+    _threads: StreamThreads = dataclasses.field(init=False)
     #: whether the tasks of the last query have been released already
     _released: bool = False
 
     def __post_init__(self) -> None:
         self._sleeping = Sleeping(self.starter, self.report, self.arguments.run)
+        self._threads = StreamThreads(self.starter, self.report)
 
     def run(self) -> None:
         """Run until stopped, or until all records are read if the job or `drain` requires that.
@@ -142,6 +145,13 @@ class Driving:
             if first and _committed(query):
                 first = False
                 self.starter.committed()
+            if not first and self._threads.due(query):
+                _stop(query, until)
+                if query.exception() is not None:
+                    break
+                query = self._threads.begin(query)
+                if query is None:
+                    return False
             if self._sleeping.due(query):
                 _stop(query, until)
                 if query.exception() is None:
@@ -157,9 +167,15 @@ class Driving:
                 if first and _committed(query):
                     self.starter.committed()
                 return False
+        return self._ended(query, first=first)
+
+    def _ended(self, query: Any, *, first: bool) -> bool:
+        """Return whether a query that has ended leaves nothing to do. Raises its error."""
         error = query.exception()
         if error is not None:
             raise error
+        if self._threads.left(query):
+            return False
         if first and _committed(query):
             self.starter.committed()
         return True

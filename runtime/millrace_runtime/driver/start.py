@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from millrace_model.graphs import TaskGraph
+from millrace_model.graphs import ReadingJson, TaskGraph
 from millrace_model.notes import Notes
 from millrace_model.state import StateSchema
 
@@ -99,6 +99,8 @@ class Starter:
     _broker: Any = None
     #: whether the query that runs may end while there are no records; see `sleeping`
     may_sleep: bool = False
+    #: what its source nodes read, if a stream thread may continue it; see `stream_threads`
+    readings: list[ReadingJson] | None = None
     #: the pattern of topics that it reads
     pattern: str | None = None
 
@@ -275,6 +277,7 @@ class Starter:
         if paced:
             columns.gateway().Pacing.start(query._jsq)
         self.may_sleep, self.pattern = paced and job.only_records, job.pattern
+        self.readings = job.readings if self.may_sleep and not job.extracts_times else None
         if kafka.reads_latest:
             _wait_for_places(query)
         self.report.attach(self.spark, query, kafka.client)

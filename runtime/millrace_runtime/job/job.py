@@ -108,6 +108,12 @@ class Job:
         return not runs_python and not self.framed and bool(self._readings)
 
     @property
+    def extracts_times(self) -> bool:
+        """Whether tasks choose between inputs by timestamps that sources extract."""
+        read = [reading for reading in self._readings if not reading.framed]
+        return bool(timed(read, self._readings, self.graph["nodes"]))
+
+    @property
     def pattern(self) -> str | None:
         """The pattern of topics that the job reads beside those with a name."""
         patterns = [each.pattern for each in self._readings if each.pattern]

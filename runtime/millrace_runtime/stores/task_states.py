@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 #: Maximum number of rows and bytes of the tasks' stores; simulator requests have at most 16 MB.
 MOST_ROWS, MOST_BYTES = 200_000, 10 << 20
-#: Spark keeps the state of a hundred micro-batches; the newest of these remain for a while.
-MOST_BATCHES = 60
+#: A checkpoint keeps the state of a hundred micro-batches, or of 400 of a stream thread, which are
+#: shorter. So many of them, or this share, remain for a while.
+MOST_BATCHES, SHARE = 60, 0.6
 
 
 def read_batches(location: str) -> CommittedBatches:
@@ -38,7 +39,8 @@ def read_batches(location: str) -> CommittedBatches:
     folder, notes = folder_with_notes(location)
     stream = folder / str(notes.get("stream", "stream"))
     found: list[CommittedBatch] = []
-    for batch in committed(stream)[-MOST_BATCHES:]:
+    every = committed(stream)
+    for batch in every[-max(MOST_BATCHES, int(SHARE * len(every))) :]:
         file = stream / "offsets" / str(batch)
         try:
             planned = json.loads(file.read_text(encoding="utf-8").splitlines()[1])

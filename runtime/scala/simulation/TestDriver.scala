@@ -45,12 +45,10 @@ final class TestDriver private[millrace] (
   import TestDriver._
   private val levels = graph.levels.map(graph.level(_, settings))
   private val reports = mutable.ArrayBuffer[TaskReport]()
-  private val chain = new TaskChain(
-    levels,
-    options,
-    reports += _,
+  private val states = new HeldStates(
     fresh = () => { val s = new HeldState; ProcessorStateManager.note(s, StreamTask.wall, wallClock); s }
   )
+  private val chain = new TaskChain(levels, options, reports += _, states)
   private val sinks: Map[Int, TopicSinkSpec] = graph.specs.collect { case s: TopicSinkSpec => s.index -> s }.toMap
 
   /** Starts the first task of each level: its nodes know their stores, and failures of `init` show at once. */
@@ -66,8 +64,8 @@ final class TestDriver private[millrace] (
 
   def failure(): String = first.map(_._2.failure).find(_ != null).map(_.json).orNull
 
-  def mark(): Unit = chain.mark()
-  def undo(): Unit = { chain.undo(); reports.clear() }
+  def mark(): Unit = states.mark()
+  def undo(): Unit = { chain.restart(); states.undo(); reports.clear() }
 
   def feed(lines: String): String = answered(processed(Simulation.parse(lines).flatMap(addressed)))
 

@@ -282,16 +282,18 @@ private[millrace] abstract class SinkProvider extends TableProvider {
       ignored: StructType,
       partitioning: Array[Transform],
       options: java.util.Map[String, String]
-  ): Table = new Table with SupportsWrite {
-    private val writeOf = write(options)
-    override def name: String = "millrace"
-    override def schema: StructType = new StructType()
-    override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
-    // Each row is a record of its own; an update replaces nothing.
-    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder
-      with SupportsStreamingUpdateAsAppend {
-      override def build(): Write = new Write { override def toStreaming: StreamingWrite = writeOf(info.queryId) }
-    }
+  ): Table = new EnvelopeTable(write(options))
+}
+
+/** The table of such a sink. `writeOf`: from a query's id to its write. */
+private[millrace] final class EnvelopeTable(val writeOf: String => StreamingWrite) extends Table with SupportsWrite {
+  override def name: String = "millrace"
+  override def schema: StructType = new StructType()
+  override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
+  // Each row is a record of its own; an update replaces nothing.
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder
+    with SupportsStreamingUpdateAsAppend {
+    override def build(): Write = new Write { override def toStreaming: StreamingWrite = writeOf(info.queryId) }
   }
 }
 

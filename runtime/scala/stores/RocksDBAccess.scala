@@ -117,6 +117,9 @@ private[sql] object RocksDBAccess {
       }
     case _ => false
   }
+
+  /** Lets a map state work on another version of its state. */
+  def move(map: MapState[_, _], to: StateStore): Unit = store.set(map, to)
   private def holds(provider: RocksDBStateStoreProvider, name: String): Boolean =
     provider.rocksDB.checkColFamilyExists(name) && encodersOf(provider, name) != null
 

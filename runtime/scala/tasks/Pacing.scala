@@ -30,10 +30,18 @@ object Pacing {
   private val patience = 60L
 
   /** The seconds since the last micro-batch of a query that pauses; 0 for others, and while one runs (py4j). */
-  def idleSeconds(query: StreamingQuery): Double = execution(query)
-    .filterNot(_.status.isDataAvailable)
-    .flatMap(own => paced(own.triggerExecutor))
-    .fold(0.0)(_.idleSeconds)
+  def idleSeconds(query: StreamingQuery): Double = query match {
+    case thread: StreamThread => thread.idleSeconds
+    case _ =>
+      execution(query)
+        .filterNot(_.status.isDataAvailable)
+        .flatMap(own => paced(own.triggerExecutor))
+        .fold(0.0)(_.idleSeconds)
+  }
+
+  /** Whether a query that pauses gets so few records that a stream thread should continue it (py4j). */
+  def calm(query: StreamingQuery): Boolean =
+    execution(query).flatMap(own => paced(own.triggerExecutor)).exists(_.calm) && StreamThread.fits(query)
 
   private def paced(trigger: AnyRef): Option[PacedClock] = trigger match {
     case t: ProcessingTimeExecutor => Option(clockOf.get(t)).collect { case clock: PacedClock => clock }
@@ -44,7 +52,11 @@ object Pacing {
    * The next offset of every topic-partition that a query reads, `{topic: {partition: offset}}`, after it has stopped;
    * null if it has begun a micro-batch that it has not completed (py4j).
    */
-  def positions(query: StreamingQuery): String = execution(query).flatMap { own =>
+  def positions(query: StreamingQuery): String = query match {
+    case thread: StreamThread => thread.positions.orNull
+    case _ => completed(query)
+  }
+  private def completed(query: StreamingQuery): String = execution(query).flatMap { own =>
     val (available, committed) = (own.availableOffsets, own.committedOffsets)
     val done = available.nonEmpty && available.forall { case (source, at) =>
       committed.get(source).exists(_.json == at.json)
@@ -121,7 +133,9 @@ private[millrace] final class PacedClock(last: () => Pacing.Batch) extends Syste
   def idleSeconds: Double = if (rounds < 2) 0.0 else (System.nanoTime() - batchAt) / 1e9
 
   /** Records a second, an average in which older micro-batches count less. */
-  private var rate = Pacing.busy
+  @volatile private var rate = Pacing.busy
+
+  def calm: Boolean = rounds >= 2 && (rate < Pacing.busy || idleSeconds > 1.0)
 
   override def getTimeMillis(): Long = {
     val now = System.nanoTime()

@@ -99,6 +99,7 @@ object StreamTasks {
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)
 
   def release(run: String): Unit = {
+    StreamThread.stop(run)
     Reports.log(run, releaseHere(run))
     SparkContext.getActive.filter(sc => !sc.isLocal && !sc.isStopped).foreach { sc =>
       // The query has ended, so all slots are free: as many jobs as there are slots reach every executor.
@@ -201,11 +202,11 @@ object StreamTasks {
 
 /** One level in Spark: transformWithState over its tasks. */
 private[millrace] final class LevelProcessor(
-    level: Int,
-    spec: Shipped[LevelSpec],
-    options: TaskOptions,
+    val level: Int,
+    val spec: Shipped[LevelSpec],
+    val options: TaskOptions,
     attachment: String,
-    statistics: RunAccumulator
+    val statistics: RunAccumulator
 ) extends StatefulProcessor[Int, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
 

@@ -5,26 +5,58 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, InterpretedOrdering, SortOrder}
 
+/** Where the tasks of a chain have their states. */
+private[millrace] trait ChainStates {
+
+  /** The state of a task, for one micro-batch. */
+  def state(level: Int, index: Int): StateHandle
+
+  /** Whether the task begins with rows that a trace shows before the first record. */
+  def shown(level: Int, index: Int): Boolean = false
+}
+
+/** States in memory. `begun`: those that tasks begin with, by level and index, and `fresh` the others. */
+private[millrace] final class HeldStates(
+    begun: Map[(Int, Int), HeldState] = Map.empty,
+    fresh: () => HeldState = () => new HeldState
+) extends ChainStates {
+  private val held = mutable.Map[(Int, Int), HeldState]()
+  private var marked = false
+
+  override def state(level: Int, index: Int): StateHandle = held.getOrElseUpdate(
+    (level, index), {
+      val made = begun.getOrElse((level, index), fresh())
+      if (marked) made.mark()
+      made
+    }
+  )
+  override def shown(level: Int, index: Int): Boolean = begun.contains((level, index))
+
+  /** From now on keeps what [[undo]] needs. */
+  def mark(): Unit = { marked = true; held.values.foreach(_.mark()) }
+
+  /** Undoes the changes since [[mark]]. */
+  def undo(): Unit = held.values.foreach(_.undo())
+}
+
 /**
- * The tasks of all levels in this thread, with their state in memory. Rows go through the levels one after another, as
- * in a micro-batch of a query. `report`: called with a task's figures after each micro-batch; `begun`: the states that
- * tasks begin with, by level and index, and `fresh` the others.
+ * The tasks of all levels in this thread. Rows go through the levels one after another, as in a micro-batch of a query.
+ * `report`: called with a task's figures after each micro-batch.
  */
 private[millrace] final class TaskChain(
     levels: Seq[LevelSpec],
     options: TaskOptions,
     report: TaskReport => Unit,
-    begun: Map[(Int, Int), HeldState] = Map.empty,
-    fresh: () => HeldState = () => new HeldState
+    states: ChainStates
 ) {
   private final class Place(level: LevelSpec, salt: Int) {
     private val index = options.indexOf(salt)
-    val state: HeldState = begun.getOrElse((level.level, index), fresh())
     private var running: StreamTask = _
-    if (begun.contains((level.level, index))) task.showStores()
+    if (states.shown(level.level, index)) task.showStores()
 
     /** The task; it starts from its state if it is not running. */
     def task: StreamTask = {
+      val state = states.state(level.level, index)
       if (running == null) {
         running = new StreamTask(new Shipped(level).read(), index, salt, options)
         running.open(state)
@@ -67,13 +99,6 @@ private[millrace] final class TaskChain(
   /** Ends all tasks; they start again from their states when they are next used. */
   def restart(): Unit = places.values.foreach(_.restart())
 
-  /** From now on keeps what [[undo]] needs. */
-  def mark(): Unit = { marked = true; places.values.foreach(_.state.mark()) }
-  private var marked = false
-
-  /** Ends all tasks, and undoes the changes of their states since [[mark]]. */
-  def undo(): Unit = places.values.foreach { p => p.restart(); p.state.undo() }
-
   /** The log lines of tasks that ended, which no report has. */
   def takeClosed(): Seq[LogLine] = { val lines = closed.toSeq; closed.clear(); lines }
 
@@ -82,11 +107,6 @@ private[millrace] final class TaskChain(
       place(level.level, salt).run(own.sorted(order).iterator).toArray[InternalRow]
     }
 
-  private def place(level: Int, salt: Int): Place = places.getOrElseUpdate(
-    (level, salt), {
-      val made = new Place(levels.find(_.level == level).get, salt)
-      if (marked) made.state.mark()
-      made
-    }
-  )
+  private def place(level: Int, salt: Int): Place =
+    places.getOrElseUpdate((level, salt), new Place(levels.find(_.level == level).get, salt))
 }

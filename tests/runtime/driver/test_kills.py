@@ -11,9 +11,11 @@ import itertools
 import json
 import os
 import random
+import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections import Counter, defaultdict
@@ -77,17 +79,83 @@ def fill(run: Run, records: int) -> list[str]:
     """Write the orders and the prices; return the items of the orders in order."""
     chosen = random.Random(4)
     items = [f"item-{chosen.randrange(ITEMS)}" for _ in range(records)]
+    fill_prices(run)
+    write_orders(run, items, 0)
+    return items
+
+
+def write_orders(run: Run, items: list[str], first: int) -> None:
+    """Write one order for each item; `first`: the number of the first of them."""
     orders = [
         {"key": f"c{n % 97}", "value": f"{item}:{n}", "timestamp": 1_000_000 + n}
-        for n, item in enumerate(items)
+        for n, item in enumerate(items, first)
     ]
+    topics.produce(run.address, f"{run.prefix}orders", orders)
+
+
+def fill_prices(run: Run) -> None:
+    """Write the prices."""
     prices = [
         {"key": f"item-{n % ITEMS}", "value": str(n), "timestamp": 1_000_000 + n}
         for n in range(ITEMS * PRICES)
     ]
     topics.produce(run.address, f"{run.prefix}prices", prices)
-    topics.produce(run.address, f"{run.prefix}orders", orders)
-    return items
+
+
+class FewOrders(threading.Thread):
+    """Writes some orders at a time until it is told to end."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(daemon=True)
+        self.run_, self.items, self.enough = run, list[str](), threading.Event()
+
+    def run(self) -> None:
+        chosen = random.Random(4)
+        while not self.enough.wait(0.1):
+            more = [f"item-{chosen.randrange(ITEMS)}" for _ in range(chosen.randrange(1, 40))]
+            write_orders(self.run_, more, len(self.items))
+            self.items += more
+
+
+class Lines(threading.Thread):
+    """Reads what a job prints, which it would wait for otherwise."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        super().__init__(daemon=True)
+        self.process, self.read = process, list[str]()
+        self.start()
+
+    def run(self) -> None:
+        assert self.process.stderr is not None
+        self.read.extend(iter(self.process.stderr.readline, ""))
+
+    def await_line(self, part: str) -> None:
+        """Wait until a line has this part."""
+        deadline = time.monotonic() + 300
+        while not any(part in line for line in self.read):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail("".join(self.read))
+            time.sleep(0.02)
+
+
+def with_kills_of_threads(run: Run, times: int) -> tuple[int, int]:
+    """Kill the job at random moments of its stream threads, then let it finish."""
+    chance = random.Random(times)
+    kills = inside = 0
+    for _ in range(times):
+        process = run.start()
+        try:
+            Lines(process).await_line("processed in a stream thread")
+            time.sleep(chance.uniform(0.0, 3.0))
+            kills += process.poll() is None
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(60)
+        inside += run.unfinished()
+    last = run.start("--available-now", batch=100_000)
+    _, printed = last.communicate(timeout=600)
+    assert last.returncode == 0, printed
+    return kills, inside
 
 
 def with_kills(run: Run, times: int) -> tuple[int, int]:
@@ -112,6 +180,7 @@ def with_kills(run: Run, times: int) -> tuple[int, int]:
         finally:
             kill(process)
         inside += run.unfinished()
+    assert kills == times
     last = run.start("--available-now", batch=100_000)
     _, printed = last.communicate(timeout=600)
     assert last.returncode == 0, printed
@@ -160,7 +229,32 @@ def test_a_reader_sees_what_is_guaranteed_however_often_the_job_is_killed(
     names = ("orders", "prices", "counts", "seconds", "joined")
     topics.create(run.address, {f"{run.prefix}{name}": 4 for name in names})
     items = fill(run, EACH * (KILLS[guarantee] + 1))
-    kills, inside = with_kills(run, KILLS[guarantee])
+    check(run, items, with_kills(run, KILLS[guarantee]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
+def test_a_reader_sees_what_is_guaranteed_however_often_a_stream_thread_is_killed(
+    broker: Any, tmp_path: Path, guarantee: str
+) -> None:
+    run = Run(broker.address, f"{guarantee}-{uuid.uuid4()}-", tmp_path / "c", guarantee)
+    names = ("orders", "prices", "counts", "seconds", "joined")
+    topics.create(run.address, {f"{run.prefix}{name}": 4 for name in names})
+    fill_prices(run)
+    orders = FewOrders(run)
+    orders.start()
+    kills = with_kills_of_threads(run, KILLS[guarantee] - 1 or 1)
+    orders.enough.set()
+    orders.join()
+    last = run.start("--available-now", batch=100_000)
+    _, printed = last.communicate(timeout=600)
+    assert last.returncode == 0, printed
+    check(run, orders.items, kills)
+
+
+def check(run: Run, items: list[str], killed: tuple[int, int]) -> None:
+    """Check what a reader sees of the results. `killed`: kills, and those inside a batch."""
+    guarantee, (kills, inside) = run.guarantee, killed
     wanted = expected(items)
     found: dict[str, dict[str, list[str]]] = {}
     for topic, by_key in wanted.items():
@@ -171,7 +265,7 @@ def test_a_reader_sees_what_is_guaranteed_however_often_the_job_is_killed(
         "expected": total(wanted), "arrived": total(found),
     }  # fmt: skip
     print(json.dumps(reported), file=sys.stderr, flush=True)
-    assert kills == KILLS[guarantee]
+    assert kills
     for topic, by_key in wanted.items():
         assert found[topic].keys() == by_key.keys()
         for key, values in by_key.items():

@@ -1,0 +1,138 @@
+"""Jobs with few records go on in a stream thread, and back to micro-batches, on a real broker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_runtime import columns
+from millrace_runtime.driver import stream_threads
+from millrace_runtime.errors import StreamStopped
+
+from tests.compiler.kit import Raw
+from tests.runtime import topics
+from tests.runtime.changing import Changing, Pair
+from tests.runtime.driver.test_losses_while_running import eventually, running
+from tests.runtime.driver.test_lost_offsets import Losses, pair, send, summed
+
+__all__ = ["pair"]
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+IN_THREAD, BACK = "Few records: processed in a stream thread", "Back to micro-batches: "
+
+
+class Lines(Losses):
+    """Keeps all log lines of a job."""
+
+    def log(self, level: str, message: str, node: str | None = None) -> None:
+        self.logs.append(message)
+
+    def times(self, part: str) -> int:
+        """Return how many lines have this part."""
+        return sum(part in line for line in self.logs)
+
+
+@pytest.fixture
+def limit(changing: Changing) -> Iterator[Callable[[int, int], None]]:
+    """Set the records of an epoch that are too many, and the ms between checks of topics."""
+    threads: Any = columns.gateway(changing.spark.sparkContext).StreamThread
+    yield threads.limit
+    threads.limit(20_000, 10_000)
+
+
+def results(pair: Pair, count: int) -> list[tuple[str, int]]:
+    """Wait for so many results, and return them by partition."""
+    found = topics.consume(pair.address, pair.sink, count, seconds=60)
+    return sorted((record.key().decode(), int(record.value())) for record in found)
+
+
+def once(raw: Raw, **settings: str) -> Raw:
+    raw["settings"] = {"processing_guarantee": "exactly_once", **settings}
+    return raw
+
+
+def test_few_records_are_processed_in_a_thread_and_many_in_micro_batches_again(
+    changing: Changing, pair: Pair, tmp_path: Path, limit: Callable[[int, int], None]
+) -> None:
+    report = Lines()
+    send(pair, 1)
+    with running(changing, once(summed(pair)), tmp_path, report=report) as job:
+        eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
+        assert not changing.spark.streams.active
+        send(pair, 2)
+        send(pair, 5, partition=1)
+        assert results(pair, 3) == [("a", 1), ("a", 3), ("b", 5)]
+        limit(1, 10_000)
+        for n in range(3):
+            send(pair, 10)
+            assert results(pair, 4 + n)[-2] == ("a", 13 + 10 * n)
+        eventually(lambda: report.times(f"{BACK}3 times more than 1 records at once") == 1)
+        send(pair, 7, partition=1)
+        assert results(pair, 7)[-1] == ("b", 12)
+    changing.run(once(summed(pair)), tmp_path)
+    assert results(pair, 7) == [("a", n) for n in (1, 3, 13, 23, 33)] + [("b", 5), ("b", 12)]
+
+
+def test_other_topic_partitions_end_a_thread(
+    changing: Changing, pair: Pair, tmp_path: Path, limit: Callable[[int, int], None]
+) -> None:
+    limit(20_000, 100)
+    report = Lines()
+    send(pair, 1)
+    with running(changing, summed(pair), tmp_path, report=report) as job:
+        eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
+        topics.grow(pair.address, pair.source, 3)
+        eventually(lambda: report.times(f"{BACK}other topic-partitions") == 1 or job.done())
+        topics.produce(pair.address, pair.source, [{"key": "c", "value": "4", "partition": 2}])
+        assert results(pair, 2) == [("a", 1), ("c", 4)]
+
+
+@pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
+def test_a_record_that_stops_a_thread_is_named_and_can_be_skipped_afterwards(
+    changing: Changing, pair: Pair, tmp_path: Path, guarantee: str
+) -> None:
+    report = Lines()
+    send(pair, 1)
+    raw = once(summed(pair), processing_guarantee=guarantee)
+    with running(changing, raw, tmp_path, report=report) as job:
+        eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
+        send(pair, 2)
+        assert results(pair, 2) == [("a", 1), ("a", 3)]
+        time.sleep(1.5)  # at least once, results are committed every second
+        topics.produce(
+            pair.address,
+            pair.source,
+            [{"key": "a", "value": text, "partition": 0} for text in ("4", "x", "5")],
+        )
+        error = job.exception(timeout=60)
+    assert isinstance(error, StreamStopped), error
+    assert (error.node, error.code) == ("sum", "processing"), error
+    assert results(pair, 3)[-1] == ("a", 7)
+    skipping = once(summed(pair), processing_guarantee=guarantee, processing_handler="continue")
+    changing.run(skipping, tmp_path)
+    again = [] if guarantee == "exactly_once" else [("a", 7)]
+    expected = sorted([("a", n) for n in (1, 3, 7, 12)] + again)
+    assert results(pair, len(expected)) == expected
+
+
+def test_no_query_goes_on_in_a_thread_if_threads_are_switched_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Pacing:
+        def calm(self, query: str) -> bool:
+            asked.append(query)
+            return True
+
+    asked: list[str] = []
+    starter: Any = type("Starter", (), {"readings": []})
+    gateway = type("Gateway", (), {"Pacing": Pacing()})
+    monkeypatch.setattr(columns, "gateway", lambda: gateway)
+    query: Any = type("Query", (), {"_jsq": "query"})
+    assert stream_threads.StreamThreads(starter, None).due(query)
+    monkeypatch.setenv("MILLRACE_STREAM_THREADS", "0")
+    assert not stream_threads.StreamThreads(starter, None).due(query)
+    assert asked == ["query"]
