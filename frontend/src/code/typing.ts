@@ -1,5 +1,5 @@
 /**
- * The program that is typed beside the canvas, and the canvas, which follow each other (ADR 55).
+ * The program that is typed beside the canvas, and the canvas, which follow each other (ADR 54).
  *
  * `base` is the program of the canvas, `sound` the last text whose document is on the canvas, `text` what is shown. The
  * text may have faults or be unread; the browser keeps it then.
