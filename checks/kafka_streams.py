@@ -113,4 +113,4 @@ def _in_python(first: str, member: str | None, parameter: str | None) -> bool:
 
 
 def _parameters(function: Any) -> tuple[str, ...]:
-    return keywords._known(inspect.unwrap(function))
+    return keywords._known(inspect.unwrap(function)) or ()
