@@ -62,4 +62,4 @@ def test_a_function_as_a_handler_gives_what_kafka_streams_gave(name: str) -> Non
 
 
 def test_only_descriptions_and_restarts_are_not_compared() -> None:
-    assert (len(SCENARIOS), len(REASONS)) == (285, 13), REASONS
+    assert (len(SCENARIOS), len(REASONS)) == (286, 13), REASONS

@@ -54,12 +54,12 @@ PASSED_ON = {
 
 def of_drivers() -> Iterator[Site]:
     """Yield the causes that a failing driver reports."""
-    plain = RUNTIME / "plain" / "simulation.py"
+    others = [RUNTIME / "plain" / "simulation.py", RUNTIME / "simulator" / "programs.py"]
     modules = trees(
         [
             path
             for path in sorted(RUNTIME.rglob("*.py"))
-            if path != plain and path.parent.name not in ("counterexamples", "testing")
+            if path not in others and path.parent.name not in ("counterexamples", "testing")
         ]  # their errors are raised in tests and commands only
     )
     for code, facts in sites(modules, "MillraceError"):

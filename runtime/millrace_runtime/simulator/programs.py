@@ -69,7 +69,7 @@ CANCELLED = ("simulation_cancelled", "The reading of the program was canceled.")
 class Child:
     """A forked process that reads one request, runs its program and sends the response."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str | None) -> None:
         self.folder = tempfile.mkdtemp(prefix="program-", dir=base)
         self.output, inherited = os.pipe()
         self.pid = os.fork()
@@ -226,7 +226,7 @@ def main(seconds: float = SECONDS) -> int:
     answers = os.dup(sys.stdout.fileno())
     # Other output must not end up between the responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    base = os.environ.get(confinement.FOLDER) or tempfile.gettempdir()
+    base = os.environ.get(confinement.FOLDER)
     if confinement.version():
         confinement.readable()  # asks for the folder of Java, once
     if sys.platform.startswith("linux"):

@@ -234,7 +234,7 @@ def test_a_reader_sees_what_is_guaranteed_however_often_the_job_is_killed(
 
 @pytest.mark.long
 @pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
-def test_a_reader_sees_what_is_guaranteed_however_often_a_stream_thread_is_killed(
+def test_a_reader_sees_what_is_guaranteed_if_a_stream_thread_is_killed(
     broker: Any, tmp_path: Path, guarantee: str
 ) -> None:
     run = Run(broker.address, f"{guarantee}-{uuid.uuid4()}-", tmp_path / "c", guarantee)

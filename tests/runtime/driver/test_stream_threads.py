@@ -55,7 +55,7 @@ def once(raw: Raw, **settings: str) -> Raw:
     return raw
 
 
-def test_few_records_are_processed_in_a_thread_and_many_in_micro_batches_again(
+def test_few_records_go_through_a_thread_and_many_through_batches(
     changing: Changing, pair: Pair, tmp_path: Path, limit: Callable[[int, int], None]
 ) -> None:
     report = Lines()
@@ -92,7 +92,7 @@ def test_other_topic_partitions_end_a_thread(
 
 
 @pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
-def test_a_record_that_stops_a_thread_is_named_and_can_be_skipped_afterwards(
+def test_a_record_that_stops_a_thread_can_be_skipped_afterwards(
     changing: Changing, pair: Pair, tmp_path: Path, guarantee: str
 ) -> None:
     report = Lines()
