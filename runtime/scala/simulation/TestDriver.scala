@@ -38,7 +38,7 @@ final class TestDriver private[millrace] (
     graph: TaskGraph,
     settings: Settings,
     options: TaskOptions,
-    readings: Seq[JsonNode],
+    readings: Seq[SourceReading],
     wallClock: Long,
     statistics: RunAccumulator
 ) {
@@ -90,40 +90,18 @@ final class TestDriver private[millrace] (
 
   /** One row for each source node that reads the record, and each task that takes it. */
   private def addressed(r: InternalRow): Seq[InternalRow] = {
-    val topic = r.getUTF8String(at("topic")).toString
-    if (topic == "$control") (0 until options.partitions).map(envelope(r, _, Envelope.CONTROL))
-    else
-      readings.filter(takes(_, topic)).flatMap { reading =>
-        val tasks =
-          if (reading.get("everywhere").asBoolean) 0 until options.partitions
-          else Seq(r.getInt(at("partition")) % reading.get("tasks").asInt)
-        tasks.map(envelope(r, _, reading.get("dest").asInt))
-      }
-  }
-  private def takes(reading: JsonNode, topic: String): Boolean =
-    reading.get("topics").elements.asScala.exists(_.asText == topic) ||
-      Option(reading.get("pattern").textValue).exists(p => topic.matches(p))
-
-  private def envelope(r: InternalRow, task: Int, dest: Int): InternalRow = {
-    val timestamp = Math.floorDiv(r.getLong(at("timestamp")), 1000L)
-    Envelope.row(
-      new Outgoing(
-        dest,
-        task,
-        Envelope.binary(r, at("key")),
-        Envelope.binary(r, at("value")),
-        timestamp,
-        Envelope.headers(r.getArray(at("headers")))
-      ),
-      null,
-      options.salt(task),
-      r.getLong(at("merge")),
-      r.getUTF8String(at("topic")),
+    val record = new SourceRecord(
+      r.getUTF8String(at("topic")).toString,
       r.getInt(at("partition")),
       r.getLong(at("offset")),
-      Array.emptyByteArray,
-      timestamp
+      Math.floorDiv(r.getLong(at("timestamp")), 1000L),
+      Envelope.binary(r, at("key")),
+      Envelope.binary(r, at("value")),
+      Envelope.headers(r.getArray(at("headers"))),
+      r.getLong(at("merge"))
     )
+    if (record.topic == "$control") (0 until options.partitions).map(record.row(Envelope.CONTROL, _, options))
+    else readings.flatMap(_.rows(record, options))
   }
 
   private def describe(o: Simulation.Out, row: ObjectNode): Unit = {
@@ -257,7 +235,7 @@ object TestDriver {
       parsed,
       parsed.settings,
       made,
-      Json.mapper.readTree(readings).elements.asScala.toSeq,
+      SourceReading.parse(readings),
       wallClock,
       Reports.of(spark, made.run)
     )

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.millrace
 
-import java.util.{Collections, Properties}
+import java.util.Collections
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.jdk.CollectionConverters._
@@ -53,10 +53,7 @@ object KafkaSink {
 
   def register(optionsJson: String): String = {
     val j = Json.mapper.readTree(optionsJson)
-    val client =
-      j.path("client").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap + ("bootstrap.servers" -> j
-        .get("bootstrap_servers")
-        .asText)
+    val client = KafkaClient.settings(j.path("client")) + ("bootstrap.servers" -> j.get("bootstrap_servers").asText)
     val nodes =
       j.path("graph").path("nodes").elements.asScala.map(n => n.path("node").asText(n.path("id").asText)).toIndexedSeq
     val run = j.path("run").asText("run")
@@ -115,13 +112,8 @@ object KafkaSink {
   private val plainProducers = new ConcurrentHashMap[Map[String, String], KafkaProducer[Array[Byte], Array[Byte]]]()
   private val transactional = new ConcurrentHashMap[String, Transactional]()
 
-  private def properties(settings: Map[String, String]): Properties = {
-    val p = new Properties()
-    settings.foreach { case (k, v) => p.put(k, v) }
-    p
-  }
   private def make(settings: Map[String, String]) = new KafkaProducer[Array[Byte], Array[Byte]](
-    properties(fast ++ settings),
+    KafkaClient.properties(fast ++ settings),
     new ByteArraySerializer,
     new ByteArraySerializer
   )
@@ -149,7 +141,7 @@ object KafkaSink {
    * query's checkpoint: the producers fence those of the previous job.
    */
   def open(clientJson: String, query: String, tasks: Int): Unit = {
-    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    val client = KafkaClient.settings(clientJson)
     Internals.salts(tasks).foreach { salt =>
       val work: Runnable = () =>
         try transactional(s"millrace-$query-task-$salt", client)
@@ -179,7 +171,7 @@ object KafkaSink {
    * that no other run has; `topic`: any existing topic.
    */
   def rehearse(clientJson: String, group: String, topic: String): Unit = {
-    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    val client = KafkaClient.settings(clientJson)
     try {
       val t = transactional(group, client)
       t.producer.beginTransaction()
@@ -196,7 +188,7 @@ object KafkaSink {
    * settings; `tasks`: shuffle partitions.
    */
   def wroteAfter(clientJson: String, query: String, tasks: Int, epoch: Long): Boolean = {
-    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    val client = KafkaClient.settings(clientJson)
     Internals.salts(tasks).exists { salt =>
       val group = s"millrace-$query-task-$salt"
       val m =
@@ -211,7 +203,7 @@ object KafkaSink {
    * after `initTransactions`, so no commit is pending.
    */
   private def marker(group: String, client: Map[String, String]): Marker = {
-    val admin = Admin.create(properties(client.filterNot(_._1.startsWith("transaction"))))
+    val admin = Admin.create(KafkaClient.properties(client.filterNot(_._1.startsWith("transaction"))))
     try {
       val found = admin
         .listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().requireStable(true))

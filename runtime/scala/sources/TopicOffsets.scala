@@ -10,11 +10,9 @@ import org.apache.kafka.common.TopicPartition
 /** Reads offsets of topic-partitions from the broker while a job runs (py4j). `clientJson`: Kafka client settings. */
 final class TopicOffsets(clientJson: String) {
   private val admin = {
-    val p = new java.util.Properties()
-    Json.mapper.readTree(clientJson).properties.forEach(e => p.put(e.getKey, e.getValue.asText))
-    p.put("default.api.timeout.ms", TopicOffsets.patienceMs.toString)
-    p.put("request.timeout.ms", TopicOffsets.patienceMs.toString)
-    Admin.create(p)
+    val limit = TopicOffsets.patienceMs.toString
+    val own = Map("default.api.timeout.ms" -> limit, "request.timeout.ms" -> limit)
+    Admin.create(KafkaClient.properties(KafkaClient.settings(clientJson) ++ own))
   }
 
   /**

@@ -1,14 +1,13 @@
 package org.apache.spark.sql.millrace
 
 import java.time.Duration
-import java.util.Properties
 import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
 import java.util.regex.Pattern
 
 import scala.jdk.CollectionConverters._
 
 import org.apache.kafka.clients.admin.{Admin, ListTopicsOptions}
-import org.apache.kafka.clients.consumer.{InvalidOffsetException, KafkaConsumer}
+import org.apache.kafka.clients.consumer.InvalidOffsetException
 import org.apache.kafka.common.{KafkaException, TopicPartition}
 import org.apache.kafka.common.errors.{
   InterruptException,
@@ -16,7 +15,6 @@ import org.apache.kafka.common.errors.{
   UnknownTopicOrPartitionException,
   WakeupException
 }
-import org.apache.kafka.common.serialization.ByteArrayDeserializer
 
 /**
  * Waits for the first record behind the offsets at which runs have stopped reading (py4j). All runs of this JVM with
@@ -37,12 +35,8 @@ object TopicWatch {
    * offset}}`; `pattern`: of topics that the run reads beside those, or null. Throws if the broker does not answer.
    */
   def add(run: String, clientJson: String, positionsJson: String, pattern: String): Unit = {
-    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
-    val positions = for {
-      topic <- Json.mapper.readTree(positionsJson).properties.asScala
-      place <- topic.getValue.properties.asScala
-    } yield new TopicPartition(topic.getKey, place.getKey.toInt) -> place.getValue.asLong
-    val sleeper = new Sleeper(run, positions.toMap, Option(pattern).map(Pattern.compile))
+    val client = KafkaClient.settings(clientJson)
+    val sleeper = new Sleeper(run, PartitionOffsets.parse(positionsJson), Option(pattern).map(Pattern.compile))
     synchronized {
       val found = watchers.compute(client, (_, w) => if (w == null || w.ended) new Watcher(client) else w)
       try found.add(sleeper)
@@ -83,23 +77,15 @@ object TopicWatch {
     private var failingSince = 0L
     private val admin = {
       val limit = TopicOffsets.patienceMs.toString
-      Admin.create(properties(Map("default.api.timeout.ms" -> limit, "request.timeout.ms" -> limit)))
+      val own = Map("default.api.timeout.ms" -> limit, "request.timeout.ms" -> limit)
+      Admin.create(KafkaClient.properties(client - "group.id" ++ own))
     }
     @volatile private var consumer = connected()
     private val thread = new Thread(() => work(), "millrace-topic-watch")
     thread.setDaemon(true)
     thread.start()
 
-    private def connected() = new KafkaConsumer[Array[Byte], Array[Byte]](
-      properties(TopicWatch.consumer),
-      new ByteArrayDeserializer,
-      new ByteArrayDeserializer
-    )
-    private def properties(own: Map[String, String]): Properties = {
-      val p = new Properties()
-      (client - "group.id" ++ own).foreach { case (name, value) => p.put(name, value) }
-      p
-    }
+    private def connected() = KafkaClient.consumer(client, TopicWatch.consumer)
 
     def add(s: Sleeper): Unit = {
       s.known = described(Seq(s))
@@ -224,9 +210,6 @@ object TopicWatch {
   private val consumer = Map(
     "fetch.max.wait.ms" -> "15000",
     "request.timeout.ms" -> "30000",
-    "max.partition.fetch.bytes" -> "1",
-    "enable.auto.commit" -> "false",
-    "auto.offset.reset" -> "none",
-    "allow.auto.create.topics" -> "false"
+    "max.partition.fetch.bytes" -> "1"
   )
 }

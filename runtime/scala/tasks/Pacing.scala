@@ -62,17 +62,8 @@ object Pacing {
       committed.get(source).exists(_.json == at.json)
     }
     Option.when(done) {
-      val out = Json.mapper.createObjectNode()
-      committed.values.foreach { offset =>
-        Json.mapper.readTree(offset.json).properties.forEach { topic =>
-          val places = out.withObject("/" + topic.getKey)
-          topic.getValue.properties.forEach { place =>
-            val known = places.path(place.getKey).asLong(Long.MaxValue)
-            places.put(place.getKey, Math.min(known, place.getValue.asLong))
-          }
-        }
-      }
-      Json.mapper.writeValueAsString(out)
+      val all = committed.values.toSeq.flatMap(offset => PartitionOffsets.parse(offset.json))
+      PartitionOffsets.json(all.groupMapReduce(_._1)(_._2)(Math.min))
     }
   }.orNull
 

@@ -120,19 +120,15 @@ def test_a_record_that_stops_a_thread_can_be_skipped_afterwards(
 
 
 def test_no_query_goes_on_in_a_thread_if_threads_are_switched_off(
-    monkeypatch: pytest.MonkeyPatch,
+    changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Pacing:
-        def calm(self, query: str) -> bool:
-            asked.append(query)
-            return True
-
-    asked: list[str] = []
-    starter: Any = type("Starter", (), {"readings": []})
-    gateway = type("Gateway", (), {"Pacing": Pacing()})
-    monkeypatch.setattr(columns, "gateway", lambda: gateway)
-    query: Any = type("Query", (), {"_jsq": "query"})
-    assert stream_threads.StreamThreads(starter, None).due(query)
     monkeypatch.setenv("MILLRACE_STREAM_THREADS", "0")
-    assert not stream_threads.StreamThreads(starter, None).due(query)
-    assert asked == ["query"]
+    report = Lines()
+    send(pair, 1)
+    with running(changing, summed(pair), tmp_path, report=report):
+        assert results(pair, 1) == [("a", 1)]
+        (query,) = changing.spark.streams.active
+        eventually(lambda: bool(columns.gateway().Pacing.calm(query._jsq)))
+        time.sleep(3 * stream_threads.LOOK_SECONDS)
+        assert query.isActive
+    assert not report.times(IN_THREAD)
