@@ -178,7 +178,7 @@ def test_a_program_and_its_canvas_follow_each_other(
     expect(designer.node("extra")).to_be_visible()
     beside.evaluate(AXE.read_text("utf-8"))
     found = beside.evaluate("axe.run('[data-testid=program], [data-testid=program-status]')")
-    assert [each["id"] for each in found["violations"]] == []
+    assert [(each["id"], each["nodes"]) for each in found["violations"]] == []
     beside.reload()
     expect(program).to_contain_text("boom", timeout=PATIENCE)
     beside.close()
