@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
+from tests.e2e.test_every_screen import AXE
 from tests.e2e.topics import Sentence, create_topic, write
 from tests.runtime import topics
 
@@ -96,6 +97,7 @@ def run_a_part_of_the_opened_fragment(designer: Designer) -> None:
     # It is changed where it is drawn: the key deletes neither the node nor the fragment.
     page.keyboard.press("Delete")
     expect(page.locator(".react-flow__node-operator")).to_have_count(6)
+    select_nothing_and_the_frame(page)
 
     designer.select_edge("counted", "dropped")
     page.keyboard.press("p")
@@ -130,6 +132,21 @@ def run_a_part_of_the_opened_fragment(designer: Designer) -> None:
     page.keyboard.press("o")
     expect(designer.node("checks")).to_be_visible()
     expect(designer.node("dead")).to_have_count(0)
+
+
+def select_nothing_and_the_frame(page: Page) -> None:
+    """By key and by mouse: the frame stands for the fragment's node."""
+    frame = page.locator(".react-flow__node-frame.selected")
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("inner-details")).to_be_hidden()
+    expect(frame).to_have_count(0)
+    page.locator(".frame-title").click()
+    expect(frame).to_be_visible()
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run('.react-flow__nodes')")
+    assert found["violations"] == [], [n["html"] for v in found["violations"] for n in v["nodes"]]
+    page.locator(".react-flow__pane").click(position={"x": 20, "y": 200})
+    expect(frame).to_have_count(0)
 
 
 def see_each_rule_act(designer: Designer, system: System) -> None:

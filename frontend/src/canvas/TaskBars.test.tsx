@@ -1,4 +1,4 @@
-import { cleanup } from "@testing-library/react";
+import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import { useRuntime } from "../designer/runtime";
 import { open } from "../testing/rendering";
@@ -32,4 +32,9 @@ test("bars change in place, and say task, state and rate", () => {
   expect([...container.querySelectorAll(".task-bars i")]).toEqual(bars);
   expect(bars[1]?.style.height).toBe("3px");
   expect(bars[1]?.title).toBe("Task 1_1: running · 0 /s");
+  expect(screen.getByRole("img").getAttribute("aria-label")).toBe("2 tasks");
+  useRuntime
+    .getState()
+    .setFigures({ at: 2, stale: false, nodes: { count: { tasks: [] } } } as never);
+  expect(screen.queryByRole("img")).toBeNull();
 });

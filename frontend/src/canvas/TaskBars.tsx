@@ -29,7 +29,11 @@ function draw(element: HTMLElement, figures: NodeFigures | null) {
     });
     element.replaceChildren(...bars);
     if (tasks.length > MAX_BARS) element.append(`+${tasks.length - MAX_BARS}`);
-    if (tasks.length > 0) {
+    if (tasks.length === 0) {
+      element.removeAttribute("role");
+      element.removeAttribute("aria-label");
+    } else {
+      element.setAttribute("role", "img");
       element.setAttribute(
         "aria-label",
         t("{n} {n, plural, one {task} other {tasks}}", { n: tasks.length }),
@@ -71,7 +75,6 @@ export function TaskBars({ node }: { node: string }) {
     <span
       className="task-bars"
       ref={box}
-      role="img"
       onPointerOver={(event) => {
         const task = (event.target as HTMLElement).dataset.task;
         if (task !== undefined) useRuntime.getState().setHoveredTask(task);

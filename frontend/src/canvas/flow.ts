@@ -58,8 +58,8 @@ interface Chosen {
 }
 
 /**
- * The ids of documents' nodes and notes among those of the canvas. A frame is passed over: its nodes count. A node within a
- * fragment stands for the fragment's node, and is `inner` if nothing else is chosen.
+ * The ids of documents' nodes and notes among those of the canvas. The frame of a group is passed over: its nodes count. The
+ * frame of a fragment and the nodes within stand for the fragment's node; a node is `inner` if nothing else is chosen.
  */
 export function chosenOf(nodes: readonly FlowNode[]): Chosen {
   const found = new Set<string>();
@@ -69,6 +69,7 @@ export function chosenOf(nodes: readonly FlowNode[]): Chosen {
     if (node.hidden === true) continue;
     if (node.type === "note") notes.push(node.data.note.id);
     else if (node.type === "group") for (const id of node.data.frame.nodes) found.add(id);
+    else if (isFragmentFrame(node)) for (const id of nodesOfFrame(node.data.frame)) found.add(id);
     else if (isOperator(node)) {
       if (node.data.owner !== undefined) within.push(node.id);
       found.add(node.data.owner ?? node.id);
@@ -84,6 +85,11 @@ export function nodesOfFrame({ group, nodes }: Frame): string[] {
   const fragment = fragmentOfGroup(group);
   if (fragment !== null) return [owners.get(fragment) ?? fragment];
   return opened.size === 0 ? [...nodes] : [...new Set(nodes.map((id) => owners.get(id) ?? id))];
+}
+
+/** Whether a node of the canvas is the frame of a fragment that is opened in place. */
+export function isFragmentFrame(node: FlowNode): node is GroupFlowNode {
+  return node.type === "frame" && fragmentOfGroup(node.data.group) !== null;
 }
 
 export function isOperator(node: FlowNode): node is OperatorFlowNode {

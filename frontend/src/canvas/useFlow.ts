@@ -18,15 +18,17 @@ import {
   flowGroups,
   flowNodes,
   flowNotes,
+  isFragmentFrame,
   isOperator,
+  nodesOfFrame,
 } from "./flow";
 
 const NO_GROUPS: FlowNode[] = [];
+const NONE: readonly string[] = [];
 
-/** Drawn groups, from where their nodes are at this moment. */
-function useGroups(nodes: readonly FlowNode[]): FlowNode[] {
-  const { document, opened, owners } = useDesigner(drawnOf);
-  const selection = useDesigner((state) => state.selection.nodes);
+/** Drawn groups, from where their nodes are at this moment. `lit`: the chosen fragments among those that are opened. */
+function useGroups(nodes: readonly FlowNode[], lit: readonly string[]): FlowNode[] {
+  const { document, owners } = useDesigner(drawnOf);
   const catalog = useDesigner((state) => state.catalog);
   const folds = useDesigner((state) => state.folds);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -38,11 +40,9 @@ function useGroups(nodes: readonly FlowNode[]): FlowNode[] {
     const chosen = own
       .filter((node) => node.selected === true && node.data.owner === undefined)
       .map((node) => node.id);
-    // The node of an opened fragment is not drawn.
-    for (const id of selection) if (opened.has(id)) chosen.push(id);
     const now = folded(document, catalog, folds, (node) => places.get(node.id) ?? { x: 0, y: 0 });
-    return flowGroups(now, new Set(chosen), readOnly, owners);
-  }, [nodes, document, opened, owners, selection, catalog, folds, readOnly]);
+    return flowGroups(now, new Set([...chosen, ...lit]), readOnly, owners);
+  }, [nodes, lit, document, owners, catalog, folds, readOnly]);
 }
 
 /** Changes of groups as changes of the nodes in them: groups have no place and no selection of their own. */
@@ -58,6 +58,7 @@ function ofNodes(
     const group = "id" in change ? groups.find((each) => each.id === change.id) : undefined;
     if (group === undefined || group.type === "note" || isOperator(group)) return [change];
     const members = new Set(group.data.frame.nodes);
+    if (change.type === "select" && isFragmentFrame(group)) return [];
     if (change.type === "select") {
       return [...members].map((id) => ({ id, type: "select", selected: change.selected }));
     }
@@ -79,7 +80,7 @@ function ofNodes(
 export function useFlow() {
   const whole = useDesigner((state) => state.document);
   const drawn = useDesigner(drawnOf);
-  const { document, owners } = drawn;
+  const { document, opened, owners } = drawn;
   const catalog = useDesigner((state) => state.catalog);
   const selection = useDesigner((state) => state.selection);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -87,8 +88,15 @@ export function useFlow() {
   const flowStore = useStoreApi();
   const [nodes, setNodes] = useState<FlowNode[]>([]);
   const [edges, setEdges] = useState<FlowEdge[]>([]);
+  // Frames stand for the nodes of opened fragments. They and the other nodes must always agree with one selection: React
+  // Flow reports each one that it sees.
+  const [lit, setLit] = useState<readonly string[]>(NONE);
   useEffect(() => {
     if (catalog === null) return;
+    setLit((before) => {
+      const now = selection.nodes.filter((id) => opened.has(id));
+      return now.join() === before.join() ? before : now;
+    });
     const chosen = new Set(selection.nodes);
     if (selection.inner !== undefined) chosen.add(selection.inner);
     const notes = new Set(selection.notes);
@@ -105,6 +113,7 @@ export function useFlow() {
     });
   }, [
     document,
+    opened,
     owners,
     catalog,
     selection.nodes,
@@ -117,7 +126,7 @@ export function useFlow() {
   useEffect(() => {
     setEdges((before) => flowEdges(drawn, whole, new Set(selection.edges), before, hidden));
   }, [drawn, whole, selection.edges, hidden]);
-  const groups = useGroups(nodes);
+  const groups = useGroups(nodes, lit);
   const shown = useMemo(
     () => (groups.length === 0 ? nodes : [...groups, ...nodes]),
     [groups, nodes],
@@ -126,6 +135,16 @@ export function useFlow() {
   shownGroups.current = groups;
   const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
     const kept = changes.filter((change) => change.type !== "remove");
+    for (const change of kept) {
+      if (change.type !== "select") continue;
+      const frame = shownGroups.current.find(({ id }) => id === change.id);
+      if (frame === undefined || !isFragmentFrame(frame)) continue;
+      const own = nodesOfFrame(frame.data.frame);
+      setLit((now) => {
+        const others = now.filter((id) => !own.includes(id));
+        return change.selected ? [...others, ...own] : others;
+      });
+    }
     setNodes((now) => applyNodeChanges(ofNodes(kept, shownGroups.current, now), now));
   }, []);
   const onEdgesChange = useCallback((changes: EdgeChange<FlowEdge>[]) => {
