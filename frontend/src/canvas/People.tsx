@@ -1,7 +1,8 @@
 import "./people.css";
 import { useStore, ViewportPortal } from "@xyflow/react";
+import { drawnOf, foldedOf } from "../designer/drawn";
 import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
-import { drawnOf, foldedOf, useDesigner } from "../designer/store";
+import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { groupFlowId } from "./flow";
 

@@ -1,7 +1,8 @@
 import { ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
 import { isShuffle } from "../designer/derived";
-import { drawnOf, foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { wirePath } from "../designer/wire";
 import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalog";

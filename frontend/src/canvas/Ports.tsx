@@ -1,7 +1,8 @@
 import { Handle, Position, useConnection } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { knownRoles, type PortRoles } from "../designer/derived";
-import { drawnOf, useDesigner } from "../designer/store";
+import { drawnOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { roleText } from "../designer/words";
 import type { NodePort } from "../graph/catalog";
 import { refusal } from "../graph/connect";

@@ -2,9 +2,10 @@ import { BaseEdge, EdgeLabelRenderer, type EdgeProps, Position } from "@xyflow/r
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
+import { drawing, foldedOf } from "../designer/drawn";
 import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
-import { type DesignerState, drawing, foldedOf, useDesigner } from "../designer/store";
+import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { chipPlace, wirePath } from "../designer/wire";
 import { portsOf } from "../graph/catalog";

@@ -1,7 +1,8 @@
 /** Converts the document to React Flow's nodes and edges, reusing every object that did not change. */
 
 import { type Edge, type Node, Position as Side } from "@xyflow/react";
-import { drawnOf, useDesigner } from "../designer/store";
+import { drawnOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { type Catalog, kindOf } from "../graph/catalog";
 import {
   type DocumentEdge,

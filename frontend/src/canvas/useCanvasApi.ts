@@ -3,8 +3,9 @@
 import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
 import { type CanvasApi, setCanvas } from "../designer/canvasApi";
+import { foldedOf } from "../designer/drawn";
 import { useRuntime } from "../designer/runtime";
-import { foldedOf, inDocument, useDesigner } from "../designer/store";
+import { inDocument, useDesigner } from "../designer/store";
 import { type FlowEdge, type FlowNode, groupFlowId } from "./flow";
 import { areasOf, centredOn, isInside } from "./visible";
 

@@ -8,7 +8,8 @@ import {
   useStoreApi,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { drawnOf, foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { folded, groupsOf } from "../graph/drawing";
 import { snap } from "../graph/geometry";
 import {

@@ -1,5 +1,5 @@
+import { drawing } from "../designer/drawn";
 import { loadElk } from "../designer/placing";
-import { drawing } from "../designer/store";
 import { useView } from "../designer/view";
 import { moveNodes } from "../graph/changes";
 import { positionOf, type TopologyDocument } from "../graph/document";

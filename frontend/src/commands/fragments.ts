@@ -1,6 +1,7 @@
 /** Commands for fragments: make one of the selection, dissolve one. */
 
-import { drawnOf, useDesigner } from "../designer/store";
+import { drawnOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { findNode } from "../graph/document";
 import { fragmentOfGroup, groupOf } from "../graph/drawing";
 import { isFragment } from "../graph/fragments";

@@ -1,5 +1,6 @@
+import { foldedOf } from "../designer/drawn";
 import { useNoteEditing } from "../designer/noteEditing";
-import { foldedOf, useDesigner } from "../designer/store";
+import { useDesigner } from "../designer/store";
 import { isStoreKind, type TopologyDocument } from "../graph/document";
 import {
   addNote as addNoteTo,

@@ -1,7 +1,7 @@
 /** Commands for what only simulations use: records on edges, and muted nodes. */
 
 import { canPin } from "../designer/derived";
-import { chosenDrawnEdge, drawing } from "../designer/store";
+import { chosenDrawnEdge, drawing } from "../designer/drawn";
 import { edgeId, isStoreKind } from "../graph/document";
 import { mutable, mutedOf, pinOn, setPin, toggleMuted } from "../graph/pins";
 import { t } from "../ui/i18n";

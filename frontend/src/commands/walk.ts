@@ -1,4 +1,4 @@
-import { drawnOf, foldedOf } from "../designer/store";
+import { drawnOf, foldedOf } from "../designer/drawn";
 import { type Direction, neighbor } from "../graph/walk";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import type { Command } from "./command";

@@ -12,8 +12,9 @@ import {
 } from "../graph/document";
 import { isFragment } from "../graph/fragments";
 import { type KnownRoles, roleOfOutput } from "../graph/roles";
+import { drawnOf } from "./drawn";
 import { shareEntries } from "./share";
-import { type DesignerState, drawnOf } from "./store";
+import type { DesignerState } from "./store";
 
 /** The role of each port of a node, by `side/name`; an input has the role of the output connected to it. */
 export type PortRoles = Readonly<Record<string, Role>>;

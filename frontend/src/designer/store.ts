@@ -8,25 +8,8 @@
 import { create } from "zustand";
 import type { CompileResult, Diagnostic } from "../api/types";
 import type { Catalog } from "../graph/catalog";
-import {
-  type DocumentEdge,
-  edgeId,
-  emptyDocument,
-  findNode,
-  type Position,
-  type TopologyDocument,
-} from "../graph/document";
-import {
-  expandGroup,
-  type Folded,
-  type Folds,
-  folded,
-  NO_FOLDS,
-  NOTHING_FOLDED,
-  notesOf,
-  OPENED,
-  setGroup,
-} from "../graph/drawing";
+import { emptyDocument, findNode, type Position, type TopologyDocument } from "../graph/document";
+import { expandGroup, type Folds, NO_FOLDS, notesOf, setGroup } from "../graph/drawing";
 import {
   EMPTY_HISTORY,
   endGesture,
@@ -38,9 +21,10 @@ import {
   stepForward,
   writeHistory,
 } from "../graph/history";
-import type { Drawn, draw } from "../graph/opening";
+import type { draw } from "../graph/opening";
 import { type Translated, t } from "../ui/i18n";
 import { canvas } from "./canvasApi";
+import { drawnOf, foldedOf } from "./drawn";
 import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 
@@ -102,8 +86,6 @@ const JUST_OPENED = {
   openings: null,
 } as const;
 const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
-const NOT_OPENED = new Map<string, never>();
-const NONE_OPENED: ReadonlySet<string> = new Set();
 
 export interface DesignerState {
   readonly topologyId: number | null;
@@ -432,51 +414,6 @@ export const useDesigner = create<DesignerState>()((set, get) => {
   };
 });
 
-type Drawing = Pick<DesignerState, "document" | "catalog" | "folds" | "openings">;
-
-/** A function of what is drawn, computed once per drawing. */
-function oncePerDrawing<T>(how: (state: Drawing) => T): (state: Drawing) => T {
-  let last: (Drawing & { found: T }) | null = null;
-  return ({ catalog, document, folds, openings }) => {
-    if (
-      last?.document !== document ||
-      last.catalog !== catalog ||
-      last.folds !== folds ||
-      last.openings !== openings
-    ) {
-      const now = { catalog, document, folds, openings };
-      last = { ...now, found: how(now) };
-    }
-    return last.found;
-  };
-}
-
-/** The document as it is drawn: with fragments opened in place. */
-export const drawnOf = oncePerDrawing(
-  ({ catalog, document, folds, openings }): Drawn =>
-    catalog === null || openings === null
-      ? {
-          document,
-          owners: NOT_OPENED,
-          stands: NOT_OPENED,
-          opened: NONE_OPENED,
-          settled: (places) => places,
-          toDocument: (at) => at,
-          toDrawing: (at) => at,
-        }
-      : openings.draw(document, catalog, folds, openings.ids),
-);
-
-/** The document as it is drawn, for reading only. */
-export const drawing = (state: DesignerState): TopologyDocument => drawnOf(state).document;
-
-/** The only selected edge: of the document, or a drawn one within a fragment. */
-export function chosenDrawnEdge(state: DesignerState): DocumentEdge | undefined {
-  const { edges } = state.selection;
-  const find = ({ edges: all }: TopologyDocument) => all.find((each) => edgeId(each) === edges[0]);
-  return edges.length === 1 ? (find(state.document) ?? find(drawing(state))) : undefined;
-}
-
 /** Selects a drawn node and brings it into view. */
 export function goToDrawn(node: string) {
   const state = useDesigner.getState();
@@ -488,21 +425,6 @@ export function goToDrawn(node: string) {
 /** The place in the document for one in the drawing. */
 export const inDocument = (at: Position): Position =>
   drawnOf(useDesigner.getState()).toDocument(at);
-
-/** The frames of groups and opened fragments, and the nodes that they hide or stand for. */
-export const foldedOf = oncePerDrawing((state): Folded => {
-  const { catalog, folds } = state;
-  if (catalog === null) return NOTHING_FOLDED;
-  const { document, opened } = drawnOf(state);
-  const found = folded(document, catalog, folds);
-  if (opened.size === 0) return found;
-  const hidden = new Map(found.hidden);
-  for (const frame of found.frames) {
-    const { id } = frame.group;
-    if (id.startsWith(OPENED)) hidden.set(id.slice(OPENED.length), frame);
-  }
-  return { ...found, hidden };
-});
 
 export function useDiagnosticsOf(node: string): readonly Diagnostic[] {
   return useDesigner((state) => state.nodeDiagnostics[node] ?? NO_DIAGNOSTICS);

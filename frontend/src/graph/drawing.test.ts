@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { CATALOG, editor } from "../commands/kit";
-import { foldedOf, useDesigner } from "../designer/store";
+import { foldedOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { moveNodes } from "./changes";
 import { emptyDocument, type TopologyDocument } from "./document";

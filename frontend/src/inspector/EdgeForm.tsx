@@ -4,7 +4,8 @@ import { commandContext } from "../commands/command";
 import { pinRecords } from "../commands/part";
 import { canvas } from "../designer/canvasApi";
 import { canPin, isShuffle } from "../designer/derived";
-import { drawnOf, goToDrawn, useDesigner } from "../designer/store";
+import { drawnOf } from "../designer/drawn";
+import { goToDrawn, useDesigner } from "../designer/store";
 import { roleText } from "../designer/words";
 import { removeEdges } from "../graph/changes";
 import {

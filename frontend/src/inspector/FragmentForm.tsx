@@ -4,10 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { type ComponentType, useId, useState } from "react";
 import { Link } from "react-router";
 import { hueOf } from "../designer/derived";
+import { drawnOf } from "../designer/drawn";
 import { useRuntime } from "../designer/runtime";
 import { useServices } from "../designer/servicesContext";
 import { useSimulated } from "../designer/simulated";
-import { drawnOf, useDesigner, useDiagnosticsOf } from "../designer/store";
+import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf } from "../graph/catalog";
 import {
   asObject,

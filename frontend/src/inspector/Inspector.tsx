@@ -1,7 +1,8 @@
 import "./inspector.css";
 import "./fields.css";
 import { type ComponentType, Suspense } from "react";
-import { drawnOf, foldedOf, useDesigner } from "../designer/store";
+import { drawnOf, foldedOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { edgeId, findNode } from "../graph/document";
 import { groupOfExactly, notesOf } from "../graph/drawing";
 import { later } from "../ui/later";

@@ -6,8 +6,8 @@ import { type Command, type CommandContext, chosenNodes } from "../commands/comm
 import { registerCommand } from "../commands/registry";
 import { act } from "../deployments/acting";
 import { deployNow } from "../deployments/deploy";
+import { drawing } from "../designer/drawn";
 import { useSimulated } from "../designer/simulated";
-import { drawing } from "../designer/store";
 import { useView } from "../designer/view";
 import { notifyError } from "../frame/notify";
 import { findNode, isStoreKind } from "../graph/document";

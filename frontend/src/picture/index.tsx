@@ -3,8 +3,9 @@
 import "./print.css";
 import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
+import { drawing, foldedOf } from "../designer/drawn";
 import { sentenceText } from "../designer/sentences";
-import { drawing, foldedOf, useDesigner } from "../designer/store";
+import { useDesigner } from "../designer/store";
 import { save } from "../ui/files";
 import { type Color, Picture } from "./Picture";
 

@@ -2,9 +2,10 @@
 
 import { useEffect } from "react";
 import { create } from "zustand";
+import { drawing } from "../designer/drawn";
 import { outerNode, withFragmentFigures } from "../designer/fragmentFigures";
 import { edgeWithRecords, useRuntime } from "../designer/runtime";
-import { drawing, useDesigner } from "../designer/store";
+import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { useDeployed, useDeployedVersion } from "../live/deployed";
 import { useLive } from "../live/store";

@@ -1,7 +1,8 @@
 import { Button, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { getEdgeRecords } from "../api/deploymentCalls";
-import { chosenDrawnEdge, drawing, useDesigner } from "../designer/store";
+import { chosenDrawnEdge, drawing } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
 import { type DocumentEdge, edgeId, findNode, labelOf, sourcePort } from "../graph/document";
 import { type PinnedRecord, pinOn, setPin } from "../graph/pins";
 import { useLive } from "../live/store";

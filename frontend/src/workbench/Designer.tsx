@@ -165,11 +165,26 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
   );
 }
 
-function TopBar({ header }: Pick<DesignerProps, "header">) {
-  const leftOpen = useView((state) => state.leftOpen);
-  const rightOpen = useView((state) => state.rightOpen);
-  const programOpen = useView((state) => state.programOpen);
+/** A button that shows or hides a panel. */
+function Toggle(props: {
+  text: string;
+  keys: string;
+  panel: "leftOpen" | "programOpen" | "rightOpen";
+  icon: typeof IconLeft;
+}) {
+  const { icon: Icon, keys, panel, text } = props;
+  const open = useView((state) => state[panel]);
   const set = useView((state) => state.set);
+  return (
+    <Tip text={text} keys={keys}>
+      <ActionIcon aria-label={text} aria-pressed={open} onClick={() => set({ [panel]: !open })}>
+        <Icon size={17} stroke={1.5} />
+      </ActionIcon>
+    </Tip>
+  );
+}
+
+function TopBar({ header }: Pick<DesignerProps, "header">) {
   return (
     <header className="designer-top">
       <div className="designer-top-left">{header.left}</div>
@@ -185,33 +200,9 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
             <Keys keys="Mod+K" />
           </button>
         </Tip>
-        <Tip text={t("Left panel")} keys="[">
-          <ActionIcon
-            aria-label={t("Left panel")}
-            aria-pressed={leftOpen}
-            onClick={() => set({ leftOpen: !leftOpen })}
-          >
-            <IconLeft size={17} stroke={1.5} />
-          </ActionIcon>
-        </Tip>
-        <Tip text={t("Program")} keys="E">
-          <ActionIcon
-            aria-label={t("Program")}
-            aria-pressed={programOpen}
-            onClick={() => set({ programOpen: !programOpen })}
-          >
-            <IconCode size={17} stroke={1.5} />
-          </ActionIcon>
-        </Tip>
-        <Tip text={t("Inspector")} keys="]">
-          <ActionIcon
-            aria-label={t("Inspector")}
-            aria-pressed={rightOpen}
-            onClick={() => set({ rightOpen: !rightOpen })}
-          >
-            <IconRight size={17} stroke={1.5} />
-          </ActionIcon>
-        </Tip>
+        <Toggle text={t("Left panel")} keys="[" panel="leftOpen" icon={IconLeft} />
+        <Toggle text={t("Program")} keys="E" panel="programOpen" icon={IconCode} />
+        <Toggle text={t("Inspector")} keys="]" panel="rightOpen" icon={IconRight} />
         {header.right}
       </div>
     </header>
