@@ -115,9 +115,14 @@ class Running:
         """Whether a stream thread continues the query."""
         return str(self.query._jsq.getClass().getSimpleName()) == "StreamThread"
 
+    @property
+    def may_be_in_thread(self) -> bool:
+        """Whether a stream thread may continue the query."""
+        return self.job.only_records and not self.job.extracts_times
+
     def continue_in_thread(self) -> None:
         """Let a stream thread continue the query, which has processed records, if it may."""
-        if self.in_thread or not self.job.only_records or self.job.extracts_times:
+        if self.in_thread or not self.may_be_in_thread:
             return
         java = self.query._jsq
         self.until(lambda: any(p.numInputRows() for p in java.recentProgress()), "a micro-batch")
@@ -316,7 +321,7 @@ def play(live: Live, scenario: Any) -> tuple[Any, Any]:
             fed.read(len(lines))
         found = {
             "outputs": fed.outputs, "dropped": running.statistics()["dropped"],
-            "in_thread": running.in_thread,
+            "in_thread": running.in_thread, "may_be": running.may_be_in_thread,
         }  # fmt: skip
     finally:
         running.close()

@@ -1,8 +1,8 @@
-"""Stream threads: a query with few records goes on in a thread of its JVM, without Spark tasks.
+"""Stream threads: a query with few records continues in a thread of its JVM, without Spark tasks.
 
-The thread commits many times a second what a micro-batch would, in the same files of the
-checkpoint, so that the query can go on where the thread stops, and the other way round. Jobs whose
-results do not only depend on records of topics stay in micro-batches; see `Job.only_records`.
+The thread writes what micro-batches would write, to the same files of the checkpoint, so that the
+query can continue where the thread stops, and the other way round. Jobs whose results do not only
+depend on records of topics stay in micro-batches; see `Job.only_records`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from millrace_runtime.driver.start import Starter
 
 #: interval at which it is looked at whether a query gets few records
 LOOK_SECONDS = 0.5
-#: how long a query stays in micro-batches after its thread could not go on
+#: how long a query stays in micro-batches after its thread has ended
 PAUSE_SECONDS = 60.0
 
 
 @dataclasses.dataclass
 class StreamThreads:
-    """Decides whether a query goes on in a stream thread."""
+    """Decides whether a query continues in a stream thread."""
 
     starter: Starter
     report: Any
@@ -45,7 +45,7 @@ class StreamThreads:
         return bool(columns.gateway().Pacing.calm(query._jsq))
 
     def begin(self, query: Any) -> Any | None:
-        """Continue a query that has stopped, and return the query that goes on.
+        """Continue a query that has stopped, and return the query that replaces it.
 
         Returns None if it has begun a micro-batch that it has not completed.
         """

@@ -1,4 +1,4 @@
-"""Jobs with few records go on in a stream thread, and back to micro-batches, on a real broker."""
+"""Jobs with few records continue in a stream thread, and in micro-batches again, on a broker."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_record_that_stops_a_thread_can_be_skipped_afterwards(
     assert results(pair, len(expected)) == expected
 
 
-def test_no_query_goes_on_in_a_thread_if_threads_are_switched_off(
+def test_a_query_stays_in_micro_batches_if_threads_are_switched_off(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_STREAM_THREADS", "0")

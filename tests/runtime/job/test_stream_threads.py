@@ -63,3 +63,5 @@ def played(live: Live) -> Iterator[Played]:
 def test_a_record_gives_what_kafka_streams_gives(played: Played, name: str) -> None:
     reported, found = played[name].result()
     assert differences(reported, found, "each") == []
+    assert found["in_thread"] == found["may_be"]
+    print(name, "in a thread" if found["in_thread"] else "in micro-batches")
