@@ -321,7 +321,7 @@ def play(live: Live, scenario: Any) -> tuple[Any, Any]:
             fed.read(len(lines))
         found = {
             "outputs": fed.outputs, "dropped": running.statistics()["dropped"],
-            "in_thread": running.in_thread, "may_be": running.may_be_in_thread,
+            "in_thread": running.in_thread, "may_be": running.may_be_in_thread and bool(fed.ends),
         }  # fmt: skip
     finally:
         running.close()

@@ -64,4 +64,3 @@ def test_a_record_gives_what_kafka_streams_gives(played: Played, name: str) -> N
     reported, found = played[name].result()
     assert differences(reported, found, "each") == []
     assert found["in_thread"] == found["may_be"]
-    print(name, "in a thread" if found["in_thread"] else "in micro-batches")
