@@ -652,5 +652,9 @@ export const words: Readonly<Record<string, string>> = {
   "Spark's processing-time timers fire between micro-batches, and only after the first record of a partition":
     "Spark 的系统时钟定时器在微批之间触发，并且分区要先有过一条记录",
   "tasks have no id": "任务没有 ID",
+  "schedules begin with the first record": "计划从第一条记录开始",
+  "Spark's own Python functions run ahead of the records, in batches":
+    "Spark 的 Python 函数按批提前于记录执行",
+  "use an expression": "使用表达式",
   "the class needs its own module": "该类需要自己的模块",
 };
