@@ -128,12 +128,19 @@ def test_an_exception_fails_the_record_in_both_ways(topology_test_driver: Create
     assert {drop.node for drop in driver.drops} == {"translated", "python"}
 
 
-def test_a_function_in_python_names_the_line_of_its_program(topology_test_driver: Create) -> None:
+@pytest.mark.parametrize("table", [False, True])
+def test_a_function_in_python_names_the_line_of_its_program(
+    topology_test_driver: Create, *, table: bool
+) -> None:
     topology = Topology("lines")
-    orders_of(topology).map_values(with_root, name="root").to("out")
+    orders = orders_of(topology)
+    rows = orders.to_table() if table else orders
+    made = rows.map_values(with_root, name="root")
+    (made.to_stream() if table else made).to("out")
     driver = topology_test_driver(topology)
-    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 22\)"):
+    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 22\)") as failed:
         driver.input_topic("orders").pipe("x", {"item": "pen", "n": -11})
+    assert "math.isqrt(value" in str(failed.value)
 
 
 def test_a_function_joins_streams_in_python(topology_test_driver: Create) -> None:

@@ -332,7 +332,8 @@ class TopologyTestDriver(Checked):
             self._queues.setdefault(str(row["topic"]), deque()).append(row)
 
     def _failure(self, fault: str) -> RecordFailed:
-        return failure(json.loads(fault), self._places, self._outside.codes)
+        codes = {**self._outside.codes, **self._outside.called}
+        return failure(json.loads(fault), self._places, codes)
 
     def _looped(self, row: OperatorRow, topic: str) -> OperatorRecord:
         count = int(self._topics.get(topic, {}).get("partitions", 1))

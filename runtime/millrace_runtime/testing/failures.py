@@ -38,11 +38,11 @@ def failure(
 ) -> RecordFailed:
     """Return the exception for a fault that the operator reported.
 
-    `places`: of the nodes in the program; `codes`: of its processors.
+    `places`: of the nodes in the program; `codes`: of its processors and functions.
     """
     node = str(fault.get("node"))
     place, message = places.get(node), str(fault.get("message"))
-    if fault.get("parameter") != "code":
+    if fault.get("parameter") not in ("code", "functions"):
         return RecordFailed(fault, place, None)
     # The processor ran with the lines of its file, and the message ends with one of them.
     line = _LINE.search(message)
