@@ -4,10 +4,11 @@
 
 Starts a separate system in the way a person does. Prints: the first simulation after the start and
 later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
-with the given number of keys while its deployment is running; and the cost of a backlog while a
-page shows the deployment's figures and the records of an edge, and without a page, in turns:
-seconds, and CPU seconds of the driver and of all services. *The page's share* is the median over
-pairs of turns; a program becomes faster for minutes, so distant turns cannot be compared.
+with the given number of keys while its deployment runs: in micro-batches, with 20,000 records a
+second, then in a stream thread, with 100 a second; and the cost of a backlog while a page shows
+the deployment's figures and the records of an edge, and without a page, in turns: seconds, and
+CPU seconds of the driver and of all services. *The page's share* is the median over pairs of
+turns; a program becomes faster for minutes, so distant turns cannot be compared.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ WARMING = 3
 PARTITIONS = 2
 SOURCE, SINK, STORE, EDGE = "inside-in", "inside-out", "counts", "records.out>by-value.in"
 SIMULATION_LIMIT = 2.0
-LOOKUP_LIMIT = 0.1
+LOOKUP_LIMIT = 0.02
+#: records a second while stores are read, in micro-batches and in a stream thread
+MANY, FEW = 20_000, 100
+PARTS = ("simulations", "reading", "looking")
+IN_THREAD = "processed in a stream thread"
 PATIENCE_SECONDS = 400.0
 
 
@@ -164,8 +169,32 @@ class Records:
         return sum(end for _, end in ends)
 
 
-def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
+@contextmanager
+def written(records: Records, rate: int) -> Iterator[None]:
+    """Write records at a steady rate, ten times a second."""
+    ended = threading.Event()
+
+    def write() -> None:
+        due = time.monotonic()
+        while not ended.wait(max(0.0, due - time.monotonic())):
+            records.write(rate // 10)
+            due += 0.1
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    time.sleep(5)
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(30)
+
+
+def lookups(
+    system: System, api: Api, deployment: int, records: Records, keys: int
+) -> Iterator[Row]:
     """Measure reads of keys and of pages, while the deployment is running."""
+    path = f"/deployments/{deployment}/stores/{STORE}"
     chosen = random.Random(7)  # noqa: S311
 
     def read(query: dict[str, Any]) -> int:
@@ -186,16 +215,31 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
         if read({"from": start, "limit": 100}) != 100:
             raise RuntimeError("a page does not have 100 rows")
 
+    def measured(how: str) -> Iterator[Row]:
+        works = {"one key": (one, LOOKUPS), "100 rows": (page, PAGES)}
+        turns = [name for name, (_, times) in works.items() for _ in range(times)]
+        chosen.shuffle(turns)
+        found: dict[str, list[float]] = {name: [] for name in works}
+        for name in turns:
+            found[name].append(paced(works[name][0]))
+        for name, every in found.items():
+            yield Row(f"{how}: {name}: median", statistics.median(every), 0.0)
+            limit = LOOKUP_LIMIT if name == "one key" else None
+            yield Row(f"{how}: {name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, limit)
+
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
-    works = {"one key": (one, LOOKUPS), "100 rows": (page, PAGES)}
-    turns = [name for name, (_, times) in works.items() for _ in range(times)]
-    chosen.shuffle(turns)
-    found: dict[str, list[float]] = {name: [] for name in works}
-    for name in turns:
-        found[name].append(paced(works[name][0]))
-    for name, every in found.items():
-        yield Row(f"{name}: median", statistics.median(every), 0.0)
-        yield Row(f"{name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, LOOKUP_LIMIT)
+    with written(records, MANY):
+        yield from measured("micro-batches")
+    records.wait()
+    log = system.data / "deployments" / str(deployment) / "driver.log"
+    with written(records, FEW):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while IN_THREAD not in log.read_text(encoding="utf-8"):
+            if time.monotonic() > deadline:
+                raise RuntimeError("the deployment stays in micro-batches")
+            time.sleep(0.5)
+        yield from measured("stream thread")
+    records.wait()
 
 
 @contextmanager
@@ -301,14 +345,15 @@ def main() -> int:
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--backlog", type=int, default=2_000_000, help="records (2,000,000)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"pairs of turns ({ROUNDS})")
-    parser.add_argument("--only-looking", action="store_true", help="without the other figures")
+    parser.add_argument("--only", choices=PARTS, help="a part of the figures")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder,
         running_system(Path(folder), free_ports(1)[0]) as system,
         Api(system.address, system.link) as api,
     ):
-        rows = [] if given.only_looking else list(simulations(system, api))
+        wanted = PARTS if given.only is None else (given.only,)
+        rows = list(simulations(system, api)) if "simulations" in wanted else []
         for topic in (SOURCE, SINK):
             create_topic(system.bootstrap_servers, topic, PARTITIONS)
         deployment = api.deploy("inside", counting())
@@ -316,11 +361,11 @@ def main() -> int:
         records = Records(system.bootstrap_servers, given.keys)
         records.write(given.keys)
         records.wait()
-        if not given.only_looking:
-            path = f"/deployments/{deployment}/stores/{STORE}"
-            rows += lookups(api, path, records, given.keys)
+        if "reading" in wanted:
+            rows += lookups(system, api, deployment, records, given.keys)
         show(rows)
-        rows += looked_at(system, api, deployment, records, given.backlog, given.rounds)
+        if "looking" in wanted:
+            rows += looked_at(system, api, deployment, records, given.backlog, given.rounds)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 120)
     show(rows)
