@@ -5,7 +5,8 @@
 Starts a separate system in the way a person does. Prints: the first simulation after the start and
 later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
 with the given number of keys while its deployment runs: in micro-batches, with 20,000 records a
-second, then in a stream thread, with 100 a second; and the cost of a backlog while a page shows
+second, then in a stream thread, with 100 a second; beside it a key from the driver's own socket,
+and a request that only looks at the session; and the cost of a backlog while a page shows
 the deployment's figures and the records of an edge, and without a page, in turns: seconds, and
 CPU seconds of the driver and of all services. *The page's share* is the median over pairs of
 turns; a program becomes faster for minutes, so distant turns cannot be compared.
@@ -32,6 +33,7 @@ from typing import Any
 import httpx
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
+from millrace_services import local_services
 
 from bench._broker import free_ports
 from bench._documents import chain, document, node, ten_nodes
@@ -55,7 +57,8 @@ LOOKUP_LIMIT = 0.02
 #: records a second while stores are read, in micro-batches and in a stream thread
 MANY, FEW = 20_000, 100
 PARTS = ("simulations", "reading", "looking")
-IN_THREAD = "processed in a stream thread"
+#: log lines of a driver, by how it runs from then on
+IN_THREAD, IN_BATCHES = "processed in a stream thread", "back to micro-batches"
 PATIENCE_SECONDS = 400.0
 
 
@@ -190,6 +193,19 @@ def written(records: Records, rate: int) -> Iterator[None]:
         thread.join(30)
 
 
+def wait_for(how: str, log: Path) -> None:
+    """Wait until a driver runs in this way, by its log."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        text = log.read_text(encoding="utf-8")
+        in_thread = text.rfind(IN_THREAD) > text.rfind(IN_BATCHES)
+        if in_thread == (how == IN_THREAD):
+            return
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the deployment is not {how}")
+        time.sleep(0.5)
+
+
 def lookups(
     system: System, api: Api, deployment: int, records: Records, keys: int
 ) -> Iterator[Row]:
@@ -215,8 +231,19 @@ def lookups(
         if read({"from": start, "limit": 100}) != 100:
             raise RuntimeError("a page does not have 100 rows")
 
+    def driver() -> None:
+        query = {"key": records.key(chosen.randrange(keys))}
+        asked = {"do": "read_state", "store": STORE, "query": query}
+        if local_services.ask(str(socket), asked, PATIENCE_SECONDS)["page"] is None:
+            raise RuntimeError("the driver does not know")
+
     def measured(how: str) -> Iterator[Row]:
-        works = {"one key": (one, LOOKUPS), "100 rows": (page, PAGES)}
+        works = {
+            "one key": (one, LOOKUPS),
+            "100 rows": (page, PAGES),
+            "one key, of the driver": (driver, PAGES),
+            "the session": (lambda: api.call("GET", "/session"), PAGES),
+        }
         turns = [name for name, (_, times) in works.items() for _ in range(times)]
         chosen.shuffle(turns)
         found: dict[str, list[float]] = {name: [] for name in works}
@@ -228,16 +255,14 @@ def lookups(
             yield Row(f"{how}: {name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, limit)
 
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
+    log = system.data / "deployments" / str(deployment) / "driver.log"
+    socket = log.parent / "live" / "stores"
     with written(records, MANY):
+        wait_for(IN_BATCHES, log)
         yield from measured("micro-batches")
     records.wait()
-    log = system.data / "deployments" / str(deployment) / "driver.log"
     with written(records, FEW):
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while IN_THREAD not in log.read_text(encoding="utf-8"):
-            if time.monotonic() > deadline:
-                raise RuntimeError("the deployment stays in micro-batches")
-            time.sleep(0.5)
+        wait_for(IN_THREAD, log)
         yield from measured("stream thread")
     records.wait()
 
