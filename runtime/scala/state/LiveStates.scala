@@ -62,7 +62,8 @@ object LiveStates {
     )
     try
       if (found.contains(None)) None
-      else Some(work(found.flatten.zipWithIndex.collect { case (state, task) if !state.isEmpty => task -> state }.toMap))
+      else
+        Some(work(found.flatten.zipWithIndex.collect { case (state, task) if !state.isEmpty => task -> state }.toMap))
     catch { case Over => None }
     finally {
       found.flatten.foreach(_.leave())

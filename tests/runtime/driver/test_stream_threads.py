@@ -17,8 +17,9 @@ from millrace_model.reads import StatePage
 from millrace_runtime import columns
 from millrace_runtime.driver import stream_threads
 from millrace_runtime.errors import StreamStopped
-from millrace_runtime.stores.live import read_live
+from millrace_runtime.stores.live import LiveStores, read_live
 from millrace_runtime.stores.reading import StateQuery
+from millrace_services import local_services
 
 from tests.compiler.kit import Raw
 from tests.runtime import topics
@@ -71,6 +72,13 @@ class Looked:
         #: by micro-batch: values by key
         self.found: dict[int, dict[str, int]] = {}
         self._ended = threading.Event()
+        self._socket = str(folder / "live" / "stores")
+        self.stores = LiveStores(self._socket, changing.location(folder))
+
+    def ask(self, **query: Any) -> Any:
+        """Ask the job through its socket."""
+        asked = {"do": "read_state", "store": "sum", "query": query}
+        return local_services.ask(self._socket, asked, 60)
 
     def page(self) -> StatePage | None:
         """Return the rows of the store, from the job itself."""
@@ -83,11 +91,15 @@ class Looked:
     def until(self, wanted: dict[str, int]) -> None:
         """Wait until the job has these sums, and compare them with those in its checkpoint."""
         eventually(lambda: self.sums(self.page()) == wanted)
+        # Two others look too, and only two queries run at a time.
+        eventually(lambda: self.sums(self.ask(key="b")["page"]) == {"b": wanted["b"]})
+        assert self.ask(newest=True) == {"page": None}
+        assert self.ask(as_of=1)["error"]["code"] == "query_invalid"
         rows = self.changing.rows(self.folder, "sum")
         assert {json.loads(row["key"]): int(row["value"]) for row in rows} == wanted
 
     def _look(self) -> None:
-        while not self._ended.is_set():
+        while not self._ended.wait(0.02):
             page = self.page()
             if page is not None:
                 found = self.sums(page)
@@ -104,6 +116,9 @@ class Looked:
                 self._ended.set()
                 for each in looking:
                     each.result(60)
+        self.stores.close()
+        with pytest.raises(OSError, match="No such file"):
+            self.ask()
         found = [values for _, values in sorted(self.found.items())]
         assert len(found) > 3
         for before, after in itertools.pairwise(found):
