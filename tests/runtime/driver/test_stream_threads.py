@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +133,12 @@ def test_few_records_go_through_a_thread_and_many_through_batches(
     looked = Looked(changing, tmp_path)
     assert looked.page() is None
     with (
-        looked.always(),
+        ExitStack() as longer,
         running(changing, once(summed(pair)), tmp_path, "--stores", "live", report=report) as job,
     ):
         eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
+        # Also while the job ends, but not while it starts, which takes long enough.
+        longer.enter_context(looked.always())
         assert not changing.spark.streams.active
         send(pair, 2)
         send(pair, 5, partition=1)
