@@ -4,10 +4,12 @@
 
 Starts a separate system in the way a person does. Prints: the first simulation after the start and
 later ones; ten people who simulate at once; reading one key, and a page of 100 rows, of a store
-with the given number of keys while its deployment is running; and the cost of a backlog while a
-page shows the deployment's figures and the records of an edge, and without a page, in turns:
-seconds, and CPU seconds of the driver and of all services. *The page's share* is the median over
-pairs of turns; a program becomes faster for minutes, so distant turns cannot be compared.
+with the given number of keys while its deployment runs: in micro-batches, with 20,000 records a
+second, then in a stream thread, with 100 a second; beside it a key from the driver's own socket,
+and a request that only looks at the session; and the cost of a backlog while a page shows
+the deployment's figures and the records of an edge, and without a page, in turns: seconds, and
+CPU seconds of the driver and of all services. *The page's share* is the median over pairs of
+turns; a program becomes faster for minutes, so distant turns cannot be compared.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from typing import Any
 import httpx
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
+from millrace_services import local_services
 
 from bench._broker import free_ports
 from bench._documents import chain, document, node, ten_nodes
@@ -50,7 +53,12 @@ WARMING = 3
 PARTITIONS = 2
 SOURCE, SINK, STORE, EDGE = "inside-in", "inside-out", "counts", "records.out>by-value.in"
 SIMULATION_LIMIT = 2.0
-LOOKUP_LIMIT = 0.1
+LOOKUP_LIMIT = 0.02
+#: records a second while stores are read, in micro-batches and in a stream thread
+MANY, FEW = 20_000, 100
+PARTS = ("simulations", "reading", "looking")
+#: log lines of a driver, by how it runs from then on
+IN_THREAD, IN_BATCHES = "processed in a stream thread", "back to micro-batches"
 PATIENCE_SECONDS = 400.0
 
 
@@ -164,8 +172,45 @@ class Records:
         return sum(end for _, end in ends)
 
 
-def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
+@contextmanager
+def written(records: Records, rate: int) -> Iterator[None]:
+    """Write records at a steady rate, ten times a second."""
+    ended = threading.Event()
+
+    def write() -> None:
+        due = time.monotonic()
+        while not ended.wait(max(0.0, due - time.monotonic())):
+            records.write(rate // 10)
+            due += 0.1
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    time.sleep(5)
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(30)
+
+
+def wait_for(how: str, log: Path) -> None:
+    """Wait until a driver runs in this way, by its log."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        text = log.read_text(encoding="utf-8")
+        in_thread = text.rfind(IN_THREAD) > text.rfind(IN_BATCHES)
+        if in_thread == (how == IN_THREAD):
+            return
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the deployment is not {how}")
+        time.sleep(0.5)
+
+
+def lookups(
+    system: System, api: Api, deployment: int, records: Records, keys: int
+) -> Iterator[Row]:
     """Measure reads of keys and of pages, while the deployment is running."""
+    path = f"/deployments/{deployment}/stores/{STORE}"
     chosen = random.Random(7)  # noqa: S311
 
     def read(query: dict[str, Any]) -> int:
@@ -186,16 +231,40 @@ def lookups(api: Api, path: str, records: Records, keys: int) -> Iterator[Row]:
         if read({"from": start, "limit": 100}) != 100:
             raise RuntimeError("a page does not have 100 rows")
 
+    def driver() -> None:
+        query = {"key": records.key(chosen.randrange(keys))}
+        asked = {"do": "read_state", "store": STORE, "query": query}
+        if local_services.ask(str(socket), asked, PATIENCE_SECONDS)["page"] is None:
+            raise RuntimeError("the driver does not know")
+
+    def measured(how: str) -> Iterator[Row]:
+        works = {
+            "one key": (one, LOOKUPS),
+            "100 rows": (page, PAGES),
+            "one key, of the driver": (driver, PAGES),
+            "the session": (lambda: api.call("GET", "/session"), PAGES),
+        }
+        turns = [name for name, (_, times) in works.items() for _ in range(times)]
+        chosen.shuffle(turns)
+        found: dict[str, list[float]] = {name: [] for name in works}
+        for name in turns:
+            found[name].append(paced(works[name][0]))
+        for name, every in found.items():
+            yield Row(f"{how}: {name}: median", statistics.median(every), 0.0)
+            limit = LOOKUP_LIMIT if name == "one key" else None
+            yield Row(f"{how}: {name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, limit)
+
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
-    works = {"one key": (one, LOOKUPS), "100 rows": (page, PAGES)}
-    turns = [name for name, (_, times) in works.items() for _ in range(times)]
-    chosen.shuffle(turns)
-    found: dict[str, list[float]] = {name: [] for name in works}
-    for name in turns:
-        found[name].append(paced(works[name][0]))
-    for name, every in found.items():
-        yield Row(f"{name}: median", statistics.median(every), 0.0)
-        yield Row(f"{name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, LOOKUP_LIMIT)
+    log = system.data / "deployments" / str(deployment) / "driver.log"
+    socket = log.parent / "live" / "stores"
+    with written(records, MANY):
+        wait_for(IN_BATCHES, log)
+        yield from measured("micro-batches")
+    records.wait()
+    with written(records, FEW):
+        wait_for(IN_THREAD, log)
+        yield from measured("stream thread")
+    records.wait()
 
 
 @contextmanager
@@ -301,14 +370,15 @@ def main() -> int:
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--backlog", type=int, default=2_000_000, help="records (2,000,000)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"pairs of turns ({ROUNDS})")
-    parser.add_argument("--only-looking", action="store_true", help="without the other figures")
+    parser.add_argument("--only", choices=PARTS, help="a part of the figures")
     given = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder,
         running_system(Path(folder), free_ports(1)[0]) as system,
         Api(system.address, system.link) as api,
     ):
-        rows = [] if given.only_looking else list(simulations(system, api))
+        wanted = PARTS if given.only is None else (given.only,)
+        rows = list(simulations(system, api)) if "simulations" in wanted else []
         for topic in (SOURCE, SINK):
             create_topic(system.bootstrap_servers, topic, PARTITIONS)
         deployment = api.deploy("inside", counting())
@@ -316,11 +386,11 @@ def main() -> int:
         records = Records(system.bootstrap_servers, given.keys)
         records.write(given.keys)
         records.wait()
-        if not given.only_looking:
-            path = f"/deployments/{deployment}/stores/{STORE}"
-            rows += lookups(api, path, records, given.keys)
+        if "reading" in wanted:
+            rows += lookups(system, api, deployment, records, given.keys)
         show(rows)
-        rows += looked_at(system, api, deployment, records, given.backlog, given.rounds)
+        if "looking" in wanted:
+            rows += looked_at(system, api, deployment, records, given.backlog, given.rounds)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 120)
     show(rows)

@@ -18,6 +18,14 @@ from millrace_model.events import CauseJson, FailedRecord, FailureJson, OutageJs
 from deployments import files
 
 
+def stores_socket(directory: Path) -> Path:
+    """Return the socket on which a deployment's driver answers queries of its stores.
+
+    Its folder is one that only the user of Millrace can open.
+    """
+    return directory / "live" / "stores"
+
+
 @dataclass(frozen=True)
 class Process:
     """A driver process, identified by its host, its pid and its start."""
@@ -229,6 +237,11 @@ class DeploymentSnapshot:
     def control(self) -> Path:
         """The driver's control file, which contains pause or drain, or does not exist."""
         return self.directory / "control"
+
+    @property
+    def stores_socket(self) -> Path:
+        """The socket on which the driver answers queries of its stores while it runs."""
+        return stores_socket(self.directory)
 
     def threads_file(self, run: int) -> Path:
         """Return the path of the thread dump of a run."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any
 
 import pytest
 from deployments.models import Deployment
+from deployments.snapshots import stores_socket
+from millrace_services.line_server import LineServer
 
 from tests.backend.conftest import Client, People, RecordedSimulator
 
@@ -92,6 +95,37 @@ def test_a_page_has_texts_with_all_digits_and_the_batch_that_it_is_as_of(
         "key": "a", "start": "b", "end": "c", "from_time": 1, "to_time": 2, "newest": True,
         "versions": False, "limit": 2, "after": "xyz",
     }  # fmt: skip
+
+
+def test_a_driver_that_runs_answers_itself_and_the_reader_what_it_cannot(
+    people: People, client_of: Client, running: Deployment, simulator: RecordedSimulator
+) -> None:
+    answers: dict[str, Any] = {
+        "a": {"page": PAGE},
+        "b": {"error": {"code": "key_invalid", "message": "Why.", "node": None}},
+        "c": {"page": None},
+    }
+    asked: list[Any] = []
+
+    def answer(request: Any) -> Any:
+        asked.append(request)
+        return answers[request["query"]["key"]]
+
+    simulator.answer = {**PAGE, "batch": 6}
+    client = client_of(people.viewer)
+    server = LineServer(str(stores_socket(running.directory)), answer)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        found: list[Any] = [client.get(address(running, f"w?key={key}")) for key in answers]
+    finally:
+        server.shutdown()
+        server.server_close()
+    found.append(client.get(address(running, "w?key=a")))
+    assert [each.status_code for each in found] == [200, 400, 200, 200]
+    assert found[1].json()["error"]["code"] == "key_invalid"
+    assert [found[n].json()["page"]["batch"] for n in (0, 2, 3)] == [7, 6, 6]
+    assert [(each["do"], each["store"]) for each in asked] == [("read_state", "w")] * 3
+    assert [each["query"]["key"] for each in simulator.asked] == ["c", "a"]
 
 
 def test_a_reader_that_is_starting_is_answered_with_202(

@@ -22,7 +22,13 @@ from millrace_model.notes import Kept, MovedFrom, Notes
 from millrace_model.reading import read
 
 from millrace_runtime.checkpoint.files import Places, places_in, write_notes
-from millrace_runtime.checkpoint.storage import Place, matching, remove_folder, write_whole
+from millrace_runtime.checkpoint.storage import (
+    Place,
+    matching,
+    names,
+    remove_folder,
+    write_whole,
+)
 from millrace_runtime.errors import MillraceError
 
 if TYPE_CHECKING:
@@ -136,7 +142,7 @@ def last_batch(stream: Place) -> int | None:
 
 
 def _numbers(folder: Place) -> list[int]:
-    return [int(file.name) for file in folder.glob("*") if file.name.isdecimal()]
+    return [int(name) for name in names(folder) if name.isdecimal()]
 
 
 def waiting(folder: Place) -> Notes | None:

@@ -182,6 +182,17 @@ def matching(folder: Place, pattern: str) -> list[Place]:
     return list(folder.glob(pattern))
 
 
+def names(folder: Place) -> list[str]:
+    """Return the names of the files and folders in a folder; none if it does not exist."""
+    if isinstance(folder, StoredPath):
+        return [each.name for each in folder.glob("*")]
+    try:
+        with os.scandir(folder) as entries:
+            return [each.name for each in entries]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def is_local(location: str) -> bool:
     """Whether a checkpoint location is a folder of this machine."""
     return "://" not in location or location.startswith("file://")

@@ -91,6 +91,12 @@ def parser(name: str) -> argparse.ArgumentParser:
         "`go` in it and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
     )
     p.add_argument(
+        "--stores",
+        metavar="SOCKET",
+        help="a Unix socket, in a folder that only this user can open, on which the running job "
+        "answers queries of its stores",
+    )
+    p.add_argument(
         "--follow",
         metavar="DIR",
         help="the checkpoint folder of a running job: process the records that it has processed, "
@@ -196,6 +202,7 @@ def _run(
     from millrace_runtime import columns
     from millrace_runtime.checkpoint import lease, storage
     from millrace_runtime.driver.warm_up import rehearse
+    from millrace_runtime.stores.live import LiveStores
 
     stages = Stages()
     stages.begin("Spark; a first start also fetches the Kafka connector")
@@ -215,6 +222,7 @@ def _run(
     joining.watch(lambda error: fenced(error, report))
     stages.begin("the plan and the query")
     held: lease.Lease | None = None
+    stores: LiveStores | None = None
     stopped = False
     try:
         storage.require_reachable(arguments.checkpoint)
@@ -239,6 +247,7 @@ def _run(
             stages.done("wait")
             report.state("starting")
         held = lease.taken(arguments.checkpoint, arguments.run, lambda error: fenced(error, report))
+        stores = LiveStores.begin(arguments.stores, arguments.checkpoint)
         driving = Following if arguments.follow else Driving
         driving(starter, arguments, stopping, report, stages).run()
         stopped = True
@@ -248,6 +257,8 @@ def _run(
             raise StoppedWithJava from caught
         raise
     finally:
+        if stores is not None:
+            stores.close()
         # Processors are closed while their log lines can still be reported.
         with contextlib.suppress(Exception):
             columns.gateway().StreamTasks.release(arguments.run)

@@ -223,6 +223,7 @@ class Starter:
         """
         from millrace_runtime.checkpoint import checkpoint, starting_point
         from millrace_runtime.job import outputs
+        from millrace_runtime.stores import live
 
         arguments = self.arguments
         checkpoint.settle(arguments.checkpoint)
@@ -255,6 +256,8 @@ class Starter:
         if isinstance(folder, Path):
             kafka.notes_ends(folder / ENDS, location.rpartition("/")[2])
         self.stages.done("state")
+        if getattr(arguments, "stores", None) is not None:
+            live.follow(location)
         if mode == "real time":
             real_time.check_slots(self.spark, job, planned.topics)
         writer = (

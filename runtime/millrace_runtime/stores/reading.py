@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
@@ -20,6 +20,7 @@ from millrace_model.notes import Notes
 from millrace_model.reads import RowsOfPage, StatePage
 from millrace_model.state import StoreSchema, Windows
 
+from millrace_runtime import columns
 from millrace_runtime.checkpoint import checkpoint, storage
 from millrace_runtime.checkpoint.moving import last_batch, operators
 from millrace_runtime.checkpoint.storage import Place
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Maximum number of rows of a page.
 MOST = 1_000
+#: code of the error if files of the state cannot be read
+UNREADABLE = "state_unreadable"
 _AGGREGATIONS = ("count", "reduce", "aggregate", "cogroup")
 #: Steps of an operator that do not keep its result.
 _NO_TABLES = (
@@ -92,45 +95,75 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
     Raises MillraceError `state_unreadable` if the folder has no checkpoint of this version,
     `no_state_yet` before the first batch, `no_such_store`, `key_invalid` and `query_invalid`.
     """
-    folder, notes = folder_with_notes(location)
-    schema = _find(notes, store)
     for attempt in (1, 2):
-        stream = folder / str(notes.get("stream", "stream"))
-        batch = last_batch(stream)
-        if batch is None:
-            raise MillraceError(
-                "no_state_yet",
-                f"The job has not committed a batch yet, so {folder} contains no state. Try "
-                "again after the first batch.",
-            )
-        asked = {
-            "path": stream.absolute().as_uri(),
-            "batch": batch,
-            **_place(notes, schema),
-            "changes": [change.get("drop", []) for change in notes.get("changes") or []],
-            "query": query.to_json(),
-        }
         try:
-            commit = stream / "commits" / str(batch)
-            committed = storage.modified(commit)
-            page: RowsOfPage = asked_of("StateReading", session_for(spark, location, commit), asked)
+            page = committed_page(
+                location,
+                store,
+                query,
+                lambda commit, asked: _from_checkpoint(spark, location, commit, asked),
+            )
         except (MillraceError, OSError) as error:
             # Spark deletes the files of a batch after a hundred others: retry with a newer one.
-            known = isinstance(error, MillraceError) and error.code != "state_unreadable"
-            if known or attempt == 2 or last_batch(stream) == batch:
+            if attempt == 2 or (isinstance(error, MillraceError) and error.code != UNREADABLE):
                 raise
             continue
-        return {
-            "store": {
-                "id": schema["id"],
-                "name": schema["name"],
-                "kind": schema["kind"],
-            },
-            "batch": batch,
-            "committed_at": int(committed * 1000),
-            **page,
-        }
+        if page is not None:
+            return page
     raise AssertionError("not reached")
+
+
+def committed_page(
+    location: str,
+    store: str,
+    query: StateQuery,
+    read: Callable[[Place, dict[str, object]], str | None],
+) -> StatePage | None:
+    """Return a page of a store, as of the last committed batch, from what `read` returns for it.
+
+    `read` gets the batch's commit and a request to the operator (StateReading.scala), and returns
+    the operator's answer, or None.
+    """
+    folder, notes = folder_with_notes(location)
+    schema = _find(notes, store)
+    stream = folder / str(notes.get("stream", "stream"))
+    batch = last_batch(stream)
+    if batch is None:
+        raise MillraceError(
+            "no_state_yet",
+            f"The job has not committed a batch yet, so {folder} contains no state. Try "
+            "again after the first batch.",
+        )
+    asked = {
+        "path": stream.absolute().as_uri(),
+        "batch": batch,
+        **_place(notes, schema),
+        "changes": [change.get("drop", []) for change in notes.get("changes") or []],
+        "query": query.to_json(),
+    }
+    commit = stream / "commits" / str(batch)
+    committed = storage.modified(commit)
+    rows: RowsOfPage | None = answered(lambda: read(commit, asked))
+    if rows is None:
+        return None
+    return {
+        "store": {
+            "id": schema["id"],
+            "name": schema["name"],
+            "kind": schema["kind"],
+        },
+        "batch": batch,
+        "committed_at": int(committed * 1000),
+        **rows,
+    }
+
+
+def _from_checkpoint(
+    spark: SparkSession, location: str, commit: Place, asked: Mapping[str, object]
+) -> str:
+    session = session_for(spark, location, commit)
+    found: str = columns.gateway().StateReading.read(session._jsparkSession, json.dumps(asked))
+    return found
 
 
 def folder_with_notes(location: str) -> tuple[Place, Notes]:
@@ -185,13 +218,17 @@ def session_for(spark: SparkSession, location: str, commit: Place) -> SparkSessi
 
 def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, object]) -> Any:
     """Return what an object of the operator reads from a checkpoint. Raises MillraceError."""
+    read = getattr(columns.gateway(), reader).read
+    return answered(lambda: read(spark._jsparkSession, json.dumps(asked)))
+
+
+def answered(read: Callable[[], str | None]) -> Any:
+    """Return what the operator answers, JSON or None. Raises MillraceError."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    from millrace_runtime import columns
-
     try:
-        answer = getattr(columns.gateway(), reader).read(spark._jsparkSession, json.dumps(asked))
+        answer = read()
     except Py4JJavaError as error:
         java = error.java_exception
         if java.getClass().getSimpleName() == "Refused":
@@ -203,12 +240,12 @@ def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, object]) -> A
         raise _unreadable(str(java)) from None
     except PySparkException as error:
         raise _unreadable(str(error)) from None
-    return json.loads(answer)
+    return None if answer is None else json.loads(answer)
 
 
 def _unreadable(cause: str) -> MillraceError:
     return MillraceError(
-        "state_unreadable",
+        UNREADABLE,
         f"Spark cannot read the state in the checkpoint: {cause.strip().splitlines()[0][:300]}",
     )
 

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.millrace
 
 import java.net.URI
-import java.nio.file.{Files, Paths}
+import java.nio.file.{Files, FileSystemException, Paths}
 import java.nio.file.attribute.PosixFilePermissions
 
 import org.apache.hadoop.conf.Configuration
@@ -18,7 +18,12 @@ class LocalFiles extends RawLocalFileSystem {
   override def setPermission(path: Path, permission: FsPermission): Unit = ()
 }
 
-/** The local file system for everything else, such as snapshots of state stores: Java sets permissions, no process. */
+/**
+ * The local file system for everything else, such as snapshots of state stores: Java sets permissions, no process.
+ *
+ * RocksDB never changes a table once it is written. Where its folder and the checkpoint are on one disk, a table in
+ * both is one file with two names, so that a snapshot and a restart copy nothing.
+ */
 class PosixFiles
     extends LocalFileSystem(new RawLocalFileSystem {
       override def setPermission(path: Path, permission: FsPermission): Unit = {
@@ -26,7 +31,20 @@ class PosixFiles
           permission.getUserAction.SYMBOL + permission.getGroupAction.SYMBOL + permission.getOtherAction.SYMBOL
         Files.setPosixFilePermissions(Paths.get(pathToFile(path).getPath), PosixFilePermissions.fromString(symbols))
       }
-    })
+    }) {
+  override def copyFromLocalFile(delSrc: Boolean, src: Path, dst: Path): Unit =
+    if (delSrc || !linked(src, dst)) super.copyFromLocalFile(delSrc, src, dst)
+  override def copyToLocalFile(delSrc: Boolean, src: Path, dst: Path): Unit =
+    if (delSrc || !linked(src, dst)) super.copyToLocalFile(delSrc, src, dst)
+
+  private def linked(from: Path, to: Path): Boolean = from.getName.endsWith(".sst") && to.getName.endsWith(".sst") && {
+    val target = pathToFile(to).toPath
+    // Without this, a copy would change what another name of the file has.
+    Files.deleteIfExists(target)
+    try { Files.createDirectories(target.getParent); Files.createLink(target, pathToFile(from).toPath); true }
+    catch { case _: UnsupportedOperationException | _: FileSystemException => false }
+  }
+}
 
 object PosixFiles {
 

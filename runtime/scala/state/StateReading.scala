@@ -35,6 +35,23 @@ object StateReading {
     OpenStates.read(spark, location, j.get("operator").asLong, j.get("batch").asLong)(page(j, layout, query, _))
   }
 
+  /**
+   * The same from the states of running tasks, beside them; null if these do not have the batch, or if it would take
+   * them too long. The request also has `"ids"`: Spark's ids of the tasks' states, by task.
+   */
+  def live(requestJson: String): String = {
+    val j = Json.mapper.readTree(requestJson)
+    val layout = StoreLayout.parse(j.get("store"))
+    val query = StateQuery.parse(j.get("query"), layout)
+    val ids = j.get("ids").elements.asScala.map(_.asText).toIndexedSeq
+    // All rows are read to find the newest ones.
+    if (query.newest) null
+    else
+      LiveStates
+        .read(j.get("path").asText, j.get("operator").asLong, j.get("batch").asLong, ids)(page(j, layout, query, _))
+        .orNull
+  }
+
   private def page(j: JsonNode, layout: StoreLayout, query: StateQuery, states: Map[Int, StateHandle]): String = {
     val gone = j.path("changes").elements.asScala.map(_.elements.asScala.map(_.asText).toSet).toIndexedSeq
     val runs = states.map { case (task, state) => task -> state.runs.groupMap(_._1)(_._2) }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.millrace
 
-import java.util.{ArrayList => JArrayList, NavigableMap, TreeMap, TreeSet}
+import java.util.{ArrayList => JArrayList, Arrays, NavigableMap, TreeMap, TreeSet}
 
 import scala.jdk.CollectionConverters._
 
@@ -49,21 +49,37 @@ private[millrace] final class OrderedStore(
 
   override def get(key: Array[Byte]): Entry = { val s = slot(key); if (s == null) null else load(key, s) }
 
-  /** The slot of a key; null if the key is known to have no row. */
+  /**
+   * The slot of a key; null if the key is known to have no row. In a large map each search costs as much as a lookup in
+   * the state, so there is one for each record: it also adds the key, and a row that is read is usually written next.
+   */
   private def slot(key: Array[Byte]): Slot = {
-    var s = memory.get(key)
-    if (s == null && !knows(key)) {
-      s = new Slot(null, 0L)
-      load(key, s)
-      memory.put(key, s)
-    }
-    s
+    if (lastSlot == null || !Arrays.equals(key, lastKey)) last(key, memory.computeIfAbsent(key, unknown))
+    lastSlot
   }
+  private val unknown: java.util.function.Function[Array[Byte], Slot] = key =>
+    if (knows(key)) null
+    else {
+      val s = new Slot(null, 0L)
+      load(key, s)
+      s
+    }
+
+  /** The slot that was used last; null once a slot has left the memory. */
+  private var lastKey: Array[Byte] = _
+  private var lastSlot: Slot = _
+  private def last(key: Array[Byte], s: Slot): Unit = { lastKey = key; lastSlot = s }
+  private def forgetLast(): Unit = last(null, null)
 
   override protected def write(key: Array[Byte], e: Entry): Unit = {
     var s = slot(key)
-    if (s == null) { s = new Slot(null, 0L); memory.put(key, s); lengths.add(key.length); changeRows(1) }
-    else if (s.absent) { lengths.add(key.length); changeRows(1) }
+    if (s == null) {
+      s = new Slot(null, 0L)
+      memory.put(key, s)
+      last(key, s)
+      lengths.add(key.length)
+      changeRows(1)
+    } else if (s.absent) { lengths.add(key.length); changeRows(1) }
     if (!s.loaded) { s.loaded = true; s.packed = null; loaded += 1 }
     s.entry = e
     note(key, s)
@@ -75,6 +91,7 @@ private[millrace] final class OrderedStore(
     s.entry = new Entry(value, timestamp)
     loaded += 1
     val before = memory.put(key, s)
+    last(key, s)
     if (before != null) throw new IllegalStateException(s"a row was added twice to the store $name")
     if (key.length != lastLength) { lengths.add(key.length); lastLength = key.length }
     changeRows(1)
@@ -92,14 +109,15 @@ private[millrace] final class OrderedStore(
       changeRows(-1)
       if (!s.loaded) { s.loaded = true; s.packed = null; loaded += 1 }
       s.entry = null
-      if (knows(key)) { memory.remove(key); loaded -= 1 }
+      if (knows(key)) { memory.remove(key); forgetLast(); loaded -= 1 }
       note(key, s)
     }
   }
 
   override protected def flushed(key: Array[Byte], s: Slot): Unit =
-    if (s.entry == null && memory.remove(key, s)) loaded -= 1
+    if (s.entry == null && memory.remove(key, s)) { forgetLast(); loaded -= 1 }
   override protected def forgetValues(): Unit = {
+    forgetLast()
     val all = memory.values.iterator
     while (all.hasNext) {
       val s = all.next()
@@ -108,6 +126,7 @@ private[millrace] final class OrderedStore(
   }
   override private[millrace] def evict(): Unit = {
     memory.clear()
+    forgetLast()
     known.clear()
     knownOf.clear()
     whole = lengths.isEmpty
@@ -306,12 +325,14 @@ private[millrace] final class OrderedStore(
     val keys =
       if (whole) within(low, high).keySet.toArray(new Array[Array[Byte]](0)).iterator
       else merged(-1, low, high).map(_._1)
+    forgetLast()
     keys.filter(expired).foreach { k =>
       val s = memory.get(k)
       if (if (s == null) !knows(k) else !s.absent) {
         changeRows(-1)
         if (s != null) {
           memory.remove(k)
+          forgetLast()
           gone(k, s)
         } else deleted(k)
         show(k, null)
@@ -320,6 +341,7 @@ private[millrace] final class OrderedStore(
   }
 
   override def expire(key: Array[Byte]): Unit = {
+    forgetLast()
     val s = memory.remove(key)
     if (if (s == null) !knows(key) else !s.absent) {
       changeRows(-1)

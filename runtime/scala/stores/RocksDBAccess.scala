@@ -4,7 +4,10 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.CompositeKeyStateEncoder
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{
+  CompositeKeyStateEncoder,
+  TransformWithStateKeyValueRowSchemaUtils
+}
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.StatefulProcessorHandleImpl
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statevariables.MapStateImpl
 import org.apache.spark.sql.streaming.{MapState, StatefulProcessorHandle}
@@ -22,8 +25,12 @@ private[sql] trait MapKeys[K] {
  * MapState, so this class uses Spark's internals: it is in their package, and accesses private members by reflection.
  * Keys are the bytes that Spark's own encoder produces.
  */
-private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, name: String, keys: MapKeys[K]) {
-  private val (keyEncoder, valueEncoder) = RocksDBAccess.encodersOf(provider, name)
+private[sql] final class RocksDBAccess[K](
+    encoders: RocksDBAccess.Encoders,
+    open: () => RocksDBIterator,
+    keys: MapKeys[K]
+) {
+  private val (keyEncoder, valueEncoder) = encoders
   private var cursor: RocksDBIterator = _
   private var stale = false
   private var found: ByteArrayPair = _
@@ -39,7 +46,7 @@ private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, n
 
   /** Moves to the first key at or after these bytes. */
   def seek(at: Array[Byte]): Unit = {
-    if (cursor == null) cursor = provider.rocksDB.reusableIterator(name)
+    if (cursor == null) cursor = open()
     else if (stale) cursor.refresh()
     stale = false
     cursor.seek(at)
@@ -56,18 +63,23 @@ private[sql] final class RocksDBAccess[K](provider: RocksDBStateStoreProvider, n
 }
 
 private[sql] object RocksDBAccess {
+  type Encoders = (RocksDBKeyStateEncoder, RocksDBValueStateEncoder)
+
+  /** The provider and the version of a running task's state, before its changes. */
+  def stateOf(map: MapState[_, _]): Option[(RocksDBStateStoreProvider, Long)] = store.get(map) match {
+    case s: RocksDBStateStoreProvider#RocksDBStateStore => Some((s.creatingProvider, s.version))
+    case _ => None
+  }
 
   /** Opens the state of a running task. */
   def of[K](map: MapState[K, _], name: String): RocksDBAccess[K] = {
-    val provider = store.get(map) match {
-      case s: RocksDBStateStoreProvider#RocksDBStateStore => s.creatingProvider
-      case other =>
-        throw new IllegalStateException(s"the state is not stored in RocksDB, but in ${other.getClass.getName}")
-    }
+    val (provider, _) = stateOf(map).getOrElse(
+      throw new IllegalStateException(s"the state is not stored in RocksDB, but in ${store.get(map).getClass.getName}")
+    )
     val encoder = keys.get(map).asInstanceOf[CompositeKeyStateEncoder[K, Any]]
     new RocksDBAccess(
-      provider,
-      name,
+      encodersOf(provider, name),
+      () => provider.rocksDB.reusableIterator(name),
       new MapKeys[K] {
         override def grouping: UnsafeRow = encoder.encodeGroupingKey()
         override def composite(key: K): UnsafeRow = encoder.encodeCompositeKey(key)
@@ -77,12 +89,19 @@ private[sql] object RocksDBAccess {
   }
 
   /** Opens a state that was loaded for reading, with keys of that schema; None if it has no rows. */
-  def of(provider: RocksDBStateStoreProvider, name: String, schema: StructType): Option[RocksDBAccess[InternalRow]] = {
-    val cursor = provider.rocksDB.reusableIterator(name)
+  def of(provider: RocksDBStateStoreProvider, name: String, schema: StructType): Option[RocksDBAccess[InternalRow]] =
+    of(encodersOf(provider, name), () => provider.rocksDB.reusableIterator(name), schema)
+
+  private def of(
+      encoders: Encoders,
+      open: () => RocksDBIterator,
+      schema: StructType
+  ): Option[RocksDBAccess[InternalRow]] = {
+    val cursor = open()
     val first =
       try {
         cursor.seek(Array.emptyByteArray)
-        Option.when(cursor.hasNext)(encodersOf(provider, name)._1.decodeKey(cursor.next().key))
+        Option.when(cursor.hasNext)(encoders._1.decodeKey(cursor.next().key))
       } finally cursor.close()
     val Seq(groupingSize, userSize) = schema.map(_.dataType.asInstanceOf[StructType].size)
     first.map { k =>
@@ -90,8 +109,8 @@ private[sql] object RocksDBAccess {
       val alone = UnsafeProjection.create(StructType(schema.take(1)))(InternalRow(own)).copy()
       val project = UnsafeProjection.create(schema)
       new RocksDBAccess(
-        provider,
-        name,
+        encoders,
+        open,
         new MapKeys[InternalRow] {
           override def grouping: UnsafeRow = alone
           override def composite(key: InternalRow): UnsafeRow = project(InternalRow(own, key))
@@ -100,6 +119,29 @@ private[sql] object RocksDBAccess {
       )
     }
   }
+
+  /**
+   * The same for a map state that a task is using, or has not used yet: with encoders of its own, since those of the
+   * task are not shared. `open`: opens an iterator over a column family, by its number.
+   */
+  def beside(
+      provider: RocksDBStateStoreProvider,
+      name: String,
+      userKeys: StructType,
+      values: StructType,
+      open: Short => RocksDBIterator
+  ): Option[RocksDBAccess[InternalRow]] =
+    Option(familyOf.invoke(provider.rocksDB, name).asInstanceOf[ColumnFamilyInfo]).flatMap { family =>
+      val grouping = keySchemaOf.invoke(provider).asInstanceOf[StructType]
+      val schema = TransformWithStateKeyValueRowSchemaUtils.getCompositeKeySchema(grouping, userKeys)
+      val spec = PrefixKeyScanStateEncoderSpec(schema, 1)
+      val data = new UnsafeRowDataEncoder(spec, values)
+      val encoders = (
+        RocksDBStateEncoder.getKeyEncoder(data, spec, true),
+        RocksDBStateEncoder.getValueEncoder(data, values, false, provider.rocksDB.delimiterSize)
+      )
+      of(encoders, () => open(family.cfId), schema)
+    }
 
   /**
    * Lets a map state of an earlier micro-batch work on the state of this one, instead of a new one, whose encoders
@@ -133,11 +175,18 @@ private[sql] object RocksDBAccess {
   private val keys = field(classOf[MapStateImpl[_, _]], "stateTypesEncoder")
   private val storeOfHandle = field(classOf[StatefulProcessorHandleImpl], "store")
   private val metricsOfHandle = field(classOf[StatefulProcessorHandleImpl], "metrics")
-  private val encoders = {
-    val m = classOf[RocksDBStateStoreProvider].getDeclaredMethods.find(_.getName.endsWith("keyValueEncoderMap")).get
+  private val familyOf = {
+    val m = classOf[RocksDB].getDeclaredMethod("getColumnFamilyInfo", classOf[String])
     m.setAccessible(true)
     m
   }
+  private def ofProvider(name: String) = {
+    val m = classOf[RocksDBStateStoreProvider].getDeclaredMethods.find(_.getName.endsWith("$" + name)).get
+    m.setAccessible(true)
+    m
+  }
+  private val encoders = ofProvider("keyValueEncoderMap")
+  private val keySchemaOf = ofProvider("keySchema")
   private def encodersOf(provider: RocksDBStateStoreProvider, name: String) = {
     val found = encoders
       .invoke(provider)

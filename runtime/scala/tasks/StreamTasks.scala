@@ -210,8 +210,11 @@ private[millrace] final class LevelProcessor(
 ) extends StatefulProcessor[Int, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
-  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit = {
     map = MapStates.open(attachment, level, getHandle)
+    // On the driver, Spark calls this without a task.
+    if (TaskContext.get() != null) LiveStates.begin(map)
+  }
   override def close(): Unit = MapStates.keep(attachment, level, map)
 
   /** In real time: the task of this batch, and its salt. */

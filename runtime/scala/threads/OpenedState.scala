@@ -37,13 +37,13 @@ private[sql] final class OpenedState(
       run
     )
   private val keySchema = OpenedState.keySchema(exec)
-  private var provider: RocksDBStateStoreProvider = _
+  private var opened: RocksDBStateStoreProvider = _
   private var store: StateStore = _
   private var map: MapState[InternalRow, InternalRow] = _
 
   /** Opens a version, whose changes are the next version's. `ckpt`: its id. */
   def begin(version: Long, ckpt: Option[String]): Unit =
-    if (provider != null) store = provider.getStore(version, ckpt, false, false)
+    if (opened != null) store = opened.getStore(version, ckpt, false, false)
     else {
       store = StateStore.get(
         id,
@@ -58,8 +58,11 @@ private[sql] final class OpenedState(
         hadoop,
         false
       )
-      provider = store.asInstanceOf[RocksDBStateStoreProvider#RocksDBStateStore].creatingProvider
+      opened = store.asInstanceOf[RocksDBStateStoreProvider#RocksDBStateStore].creatingProvider
     }
+
+  /** What has opened it. */
+  def provider: RocksDBStateStoreProvider = opened
 
   /** The map state of the task, of this version. The calling thread works on this task until it asks for another. */
   def mapState(
@@ -92,7 +95,7 @@ private[sql] final class OpenedState(
 
   /** Gives up the changes that are not written. */
   def abort(): Unit = if (store != null && !store.hasCommitted) store.abort()
-  def close(): Unit = if (provider != null) { StateStore.removeFromLoadedProvidersAndClose(id); provider = null }
+  def close(): Unit = if (opened != null) { StateStore.removeFromLoadedProvidersAndClose(id); opened = null }
 }
 
 private[sql] object OpenedState {

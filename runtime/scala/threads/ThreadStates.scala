@@ -49,7 +49,10 @@ private[millrace] final class ThreadStates(
   }
 
   /** Opens the states of an epoch, whose number is that of their version. */
-  def begin(epoch: Long): Unit = opened.foreach { case ((_, i), s) => s.begin(epoch, ids.get((s.operator, i))) }
+  def begin(epoch: Long): Unit = opened.foreach { case ((_, i), s) =>
+    s.begin(epoch, ids.get((s.operator, i)))
+    LiveStates.begin(s.provider, epoch)
+  }
   override def state(level: Int, index: Int): StateHandle =
     new MapHandle(opened((level, index)).mapState(LevelProcessor.open))
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_model.reads import StatePage
 from millrace_runtime import columns
 from millrace_runtime.driver import stream_threads
 from millrace_runtime.errors import StreamStopped
+from millrace_runtime.stores.live import LiveStores, read_live
+from millrace_runtime.stores.reading import StateQuery
+from millrace_services import local_services
 
 from tests.compiler.kit import Raw
 from tests.runtime import topics
@@ -55,17 +64,86 @@ def once(raw: Raw, **settings: str) -> Raw:
     return raw
 
 
+class Looked:
+    """Looks up both keys all the time, in two threads, in the stores of a job that runs."""
+
+    def __init__(self, changing: Changing, folder: Path) -> None:
+        self.changing, self.folder = changing, folder
+        #: by micro-batch: values by key
+        self.found: dict[int, dict[str, int]] = {}
+        self._ended = threading.Event()
+        self._socket = str(folder / "live" / "stores")
+        self.stores = LiveStores(self._socket, changing.location(folder))
+
+    def ask(self, **query: Any) -> Any:
+        """Ask the job through its socket."""
+        asked = {"do": "read_state", "store": "sum", "query": query}
+        return local_services.ask(self._socket, asked, 60)
+
+    def page(self) -> StatePage | None:
+        """Return the rows of the store, from the job itself."""
+        return read_live(self.changing.location(self.folder), "sum", StateQuery())
+
+    def sums(self, page: StatePage | None) -> dict[str, int]:
+        rows = [] if page is None else page["rows"]
+        return {json.loads(row["key"]): int(row["value"] or 0) for row in rows}
+
+    def until(self, wanted: dict[str, int]) -> None:
+        """Wait until the job has these sums, and compare them with those in its checkpoint."""
+        eventually(lambda: self.sums(self.page()) == wanted)
+        # Two others look too, and only two queries run at a time.
+        eventually(lambda: self.sums(self.ask(key="b")["page"]) == {"b": wanted["b"]})
+        assert self.ask(newest=True) == {"page": None}
+        assert self.ask(as_of=1)["error"]["code"] == "query_invalid"
+        rows = self.changing.rows(self.folder, "sum")
+        assert {json.loads(row["key"]): int(row["value"]) for row in rows} == wanted
+
+    def _look(self) -> None:
+        while not self._ended.wait(0.02):
+            page = self.page()
+            if page is not None:
+                found = self.sums(page)
+                assert self.found.setdefault(page["batch"], found) == found
+
+    @contextmanager
+    def always(self) -> Iterator[None]:
+        """Look during the block; each batch must have one content, and sums must only grow."""
+        with ThreadPoolExecutor(2) as pool:
+            looking = [pool.submit(self._look) for _ in range(2)]
+            try:
+                yield
+            finally:
+                self._ended.set()
+                for each in looking:
+                    each.result(60)
+        self.stores.close()
+        with pytest.raises(OSError, match="No such file"):
+            self.ask()
+        found = [values for _, values in sorted(self.found.items())]
+        assert len(found) > 3
+        for before, after in itertools.pairwise(found):
+            assert all(after[key] >= value for key, value in before.items())
+
+
 def test_few_records_go_through_a_thread_and_many_through_batches(
     changing: Changing, pair: Pair, tmp_path: Path, limit: Callable[[int, int], None]
 ) -> None:
     report = Lines()
     send(pair, 1)
-    with running(changing, once(summed(pair)), tmp_path, report=report) as job:
+    looked = Looked(changing, tmp_path)
+    assert looked.page() is None
+    with (
+        ExitStack() as longer,
+        running(changing, once(summed(pair)), tmp_path, "--stores", "live", report=report) as job,
+    ):
         eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
+        # Also while the job ends, but not while it starts, which takes long enough.
+        longer.enter_context(looked.always())
         assert not changing.spark.streams.active
         send(pair, 2)
         send(pair, 5, partition=1)
         assert results(pair, 3) == [("a", 1), ("a", 3), ("b", 5)]
+        looked.until({"a": 3, "b": 5})
         limit(1, 10_000)
         for n in range(3):
             send(pair, 10)
@@ -73,6 +151,7 @@ def test_few_records_go_through_a_thread_and_many_through_batches(
         eventually(lambda: report.times(f"{BACK}3 times more than 1 records at once") == 1)
         send(pair, 7, partition=1)
         assert results(pair, 7)[-1] == ("b", 12)
+        looked.until({"a": 33, "b": 12})
     changing.run(once(summed(pair)), tmp_path)
     assert results(pair, 7) == [("a", n) for n in (1, 3, 13, 23, 33)] + [("b", 5), ("b", 12)]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_services import local_services
 
 from tests.runtime import topics
 from tests.runtime.drivers import ended, kill, problems, started
@@ -72,7 +73,8 @@ def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
         {"value": "to be ÄÖÜ 世界", "timestamp": 1_000, "partition": 1},
     ]
     topics.produce(words.address, words.lines, lines)
-    first = job(words, tmp_path / "c")
+    stores = str(tmp_path / "live" / "stores")
+    first = job(words, tmp_path / "c", "--stores", stores)
     try:
         arrived = topics.consume(words.address, words.counts, 8, seconds=180)
         assert len(arrived) == 8, ended(first)
@@ -88,6 +90,11 @@ def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
         times = {record.key().decode(): record.timestamp()[1] for record in arrived}
         assert times["or"] == 5_000
         assert times["世界"] == 1_000
+        asked = {"do": "read_state", "store": "counts", "query": {"key": "to"}}
+        deadline = time.monotonic() + 60
+        while not (page := local_services.ask(stores, asked, 60)["page"]) or not page["rows"]:
+            assert time.monotonic() < deadline, ended(first)
+        assert page["rows"][0]["value"] == "2"
     finally:
         kill(first)
     topics.produce(words.address, words.lines, [{"value": "to to", "timestamp": 9_000}])
@@ -143,11 +150,14 @@ def test_what_came_before_a_failing_record_is_written_and_never_again(
 @pytest.mark.long
 def test_sigterm_ends_a_job_in_time_with_success(words: Words, tmp_path: Path) -> None:
     topics.produce(words.address, words.lines, [{"value": "on", "partition": 0}])
-    running = job(words, tmp_path / "c", "--trigger", "1 second")
+    stores = tmp_path / "live" / "stores"
+    running = job(words, tmp_path / "c", "--trigger", "1 second", "--stores", str(stores))
     assert topics.consume(words.address, words.counts, 1, seconds=180), ended(running)
+    assert stores.is_socket()
     running.terminate()
     _, printed = running.communicate(timeout=120)
     assert running.returncode == 0, printed
+    assert not stores.exists()
 
 
 @pytest.mark.long

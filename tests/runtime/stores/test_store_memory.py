@@ -157,3 +157,24 @@ def test_memory_that_is_no_number_is_refused(
     monkeypatch.setenv("MILLRACE_STORE_MEMORY_MB", text)
     with pytest.raises(MillraceError, match=f"must be a whole number of 0 or more, found '{text}'"):
         ranges(warm)
+
+
+def test_a_table_of_rocksdb_is_one_file_in_the_checkpoint_and_beside_it(
+    unbatched: Warm, tmp_path: Path
+) -> None:
+    jvm: Any = unbatched.spark._jvm
+    hadoop = jvm.org.apache.hadoop.fs
+    files = hadoop.FileSystem.get(unbatched.spark._jsc.hadoopConfiguration())
+    for name in ("1.sst", "2.sst", "3.log"):
+        (tmp_path / name).write_text(name)
+
+    def copied(method: str, name: str, to: str) -> bool:
+        source, target = tmp_path / name, tmp_path / "kept" / to
+        getattr(files, method)(hadoop.Path(str(source)), hadoop.Path(str(target)))
+        assert target.read_text() == name
+        return target.samefile(source)
+
+    assert copied("copyFromLocalFile", "1.sst", "a.sst")
+    assert copied("copyToLocalFile", "2.sst", "a.sst"), "in place of another table"
+    assert not copied("copyFromLocalFile", "3.log", "b.log")
+    assert (tmp_path / "1.sst").read_text() == "1.sst"

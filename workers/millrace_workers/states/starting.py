@@ -136,6 +136,8 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             report_id,
             "--control",
             str(deployment.control),
+            "--stores",
+            str(deployment.stores_socket),
             *(["--continues"] if deployment.has_state else []),
             *tools.driver_arguments(deployment),
             *arguments_of(deployment.settings),
