@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FILLS = "fill:400000000"
 HANGS = "hold:1:40000"
+IN_THREAD = "processed in a stream thread"
 
 
 class Shared:
@@ -82,6 +83,10 @@ class Shared:
     def log(self) -> str:
         return (self.folder / "driver.log").read_text()
 
+    def continues_in_thread(self) -> None:
+        """Wait until its query has continued in a stream thread since its driver started."""
+        until(lambda: IN_THREAD in self.log.rpartition("INFO starting")[2], 60, self)
+
     def ended(self, seconds: float = 60.0) -> int | None:
         assert self.process is not None
         process = self.process
@@ -134,6 +139,7 @@ def both_run(pair: list[Shared]) -> None:
     for each in pair:
         each.write()
         each.arrives()
+        each.continues_in_thread()
 
 
 def test_each_has_its_driver_and_both_have_one_jvm(pair: list[Shared]) -> None:

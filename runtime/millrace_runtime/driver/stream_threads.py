@@ -44,8 +44,12 @@ class StreamThreads:
         self._due = time.monotonic() + LOOK_SECONDS
         return bool(columns.gateway().Pacing.calm(query._jsq))
 
+    def has(self, query: Any) -> bool:
+        """Whether the query is a stream thread."""
+        return bool(columns.gateway().StreamThread.has(query._jsq))
+
     def begin(self, query: Any) -> Any | None:
-        """Continue a query that has stopped, and return the query that replaces it.
+        """Continue a query or thread that has stopped, and return the thread that replaces it.
 
         Returns None if it has begun a micro-batch that it has not completed.
         """
