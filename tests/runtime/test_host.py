@@ -139,7 +139,8 @@ def both_run(pair: list[Shared]) -> None:
     for each in pair:
         each.write()
         each.arrives()
-        each.continues_in_thread()
+    # The other one may fall asleep before.
+    pair[1].continues_in_thread()
 
 
 def test_each_has_its_driver_and_both_have_one_jvm(pair: list[Shared]) -> None:
@@ -203,15 +204,16 @@ def test_all_come_back_when_their_jvm_is_killed(pair: list[Shared]) -> None:
 @pytest.mark.long
 def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> None:
     both_run(pair)
-    pair[0].write(FILLS)
+    other, filling = pair
+    filling.write(FILLS)
     assert [each.ended() for each in pair] == [1, 1]
-    pair[1].write()
+    other.write()
     for each in pair:
         assert '"host_full"' in each.log
         each.start()
         assert "host" not in each.note
-    pair[1].arrives()
-    assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
+    other.arrives()
+    assert json.loads((filling.folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
 
@@ -219,17 +221,18 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
 @pytest.mark.long
 def test_a_task_that_cannot_be_interrupted_ends_its_host(pair: list[Shared]) -> None:
     both_run(pair)
-    pair[0].write(HANGS)
+    other, hanging = pair
+    hanging.write(HANGS)
     time.sleep(2)
-    assert pair[0].process is not None
-    pair[0].launcher.ask_to_stop(pair[0].process)
-    pair[1].write()
-    assert [each.ended() for each in pair] == [0, 1]
-    assert '"host_lost"' in pair[1].log
-    assert json.loads((pair[0].folder / "alone").read_text())["cause"] == "hang"
-    pair[1].start()
-    pair[1].arrives()
-    forgive(pair[0])
+    assert hanging.process is not None
+    hanging.launcher.ask_to_stop(hanging.process)
+    other.write()
+    assert [hanging.ended(), other.ended()] == [0, 1]
+    assert '"host_lost"' in other.log
+    assert json.loads((hanging.folder / "alone").read_text())["cause"] == "hang"
+    other.start()
+    other.arrives()
+    forgive(hanging)
 
 
 def forgive(shared: Shared) -> None:

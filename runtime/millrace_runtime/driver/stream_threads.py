@@ -61,7 +61,8 @@ class StreamThreads:
             return None
         continued = StreamingQuery(java)
         self.report.attach(starter.spark, continued, starter.client)
-        self._log("few records: processed in a stream thread from now on")
+        if not self.has(query):
+            self._log("few records: processed in a stream thread from now on")
         return continued
 
     def left(self, query: Any) -> bool:
