@@ -53,13 +53,32 @@ def in_thread(live: Live, scenario: Scenario) -> bool:
     return job.only_records and not job.extracts_times
 
 
+def on_broker(scenario: Any) -> Scenario:
+    """Return the scenario as a broker can have it.
+
+    Timestamps are later than 0, which means now to a client; topics are read from their beginning;
+    records of the reader that the test has are JSON.
+    """
+    for node in scenario["topology"]["nodes"]:
+        params = node.get("params") or {}
+        params.pop("start", None)
+        for part in ("key", "value"):
+            if (params.get(part) or {}).get("format") in ("avro", "protobuf"):
+                params[part] = {"format": "json", "schema": "g STRING, n BIGINT, s STRING"}
+    for line in scenario["inputs"]:
+        if "timestamp" in line:
+            line["timestamp"] += DAY
+    made: Scenario = scenario
+    return made
+
+
 def drawn(
     live: Live, seed: int, numbers: list[int], results: dict[int, str]
 ) -> dict[int, Scenario]:
     """Return the scenarios with Kafka Streams' results; notes those that are left out."""
     found = {}
     for number in numbers:
-        scenario: Any = fuzz.scenario(seed, number, wide=True)
+        scenario = on_broker(fuzz.scenario(seed, number, wide=True))
         try:
             scenario["expected"] = live.oracle.run(scenario)
             if not packable(scenario):
@@ -81,11 +100,8 @@ def played(live: Live, scenarios: list[Scenario], guarantee: str) -> Iterator[li
     document = renamed(whole, prefix, partitions=1)
     document["settings"] = {**document["settings"], "processing_guarantee": guarantee}
     formats = formats_by_topic(document)
-    rounds = [
-        [
-            {**line, "topic": prefix + line["topic"], "timestamp": DAY + line["timestamp"]}
-            for _, line in batch
-        ]
+    rounds: list[list[Any]] = [
+        [{**line, "topic": prefix + line["topic"]} for _, line in batch]
         for batch in pack.batches(Cut.parse("each"))
     ]
     targets = written_topics(document)
@@ -123,10 +139,7 @@ def played(live: Live, scenarios: list[Scenario], guarantee: str) -> Iterator[li
     finally:
         running.close()
         consumer.close()
-    outputs = [
-        {**out, "topic": out["topic"].removeprefix(prefix), "timestamp": out["timestamp"] - DAY}
-        for out in fed.outputs
-    ]
+    outputs = [{**out, "topic": out["topic"].removeprefix(prefix)} for out in fed.outputs]
     for number, scenario in enumerate(scenarios):
         own = f"c{number}-"
         found: Any = {

@@ -26,7 +26,7 @@ from tests.runtime.drivers import ROOT
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FILLS = "fill:400000000"
-HANGS = "hold:1:40000"
+HANGS = "hold:1:200000"
 IN_THREAD = "processed in a stream thread"
 
 
