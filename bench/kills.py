@@ -152,7 +152,7 @@ def run(broker: str, given: argparse.Namespace, folder: Path) -> int:
     try:
         group.revive(numbers)
         began = time.monotonic()
-        while killed.total() < given.kills:
+        while killed.total() < given.kills and time.monotonic() < began + 60 * given.minutes:
             time.sleep(chance.uniform(0.0, LATEST))
             parts = group.parts(numbers, shared=given.shared)
             kind = chance.choice(["driver", *parts])
@@ -197,6 +197,7 @@ def main() -> int:
     """Print each kill and the outcome."""
     parser = argparse.ArgumentParser(prog="bench kills")
     parser.add_argument("--kills", type=int, default=40)
+    parser.add_argument("--minutes", type=float, default=30.0, help="for the kills at most (30)")
     parser.add_argument("--deployments", type=int, default=1)
     parser.add_argument("--shared", action="store_true", help="all in one JVM")
     parser.add_argument("--rate", type=float, default=50.0, help="lines a second (50)")
