@@ -75,7 +75,7 @@ class Shared:
     def arrives(self) -> None:
         """All words that were written have been counted once."""
         expected = list(range(1, self.written + 1))
-        records = topics.consume(self.address, self.counts, len(expected), seconds=100)
+        records = topics.consume(self.address, self.counts, len(expected), seconds=300)
         found = [int.from_bytes(each.value(), "big") for each in records if each.key() == b"word"]
         assert found == expected, self.log
 
@@ -85,7 +85,7 @@ class Shared:
 
     def continues_in_thread(self) -> None:
         """Wait until its query has continued in a stream thread since its driver started."""
-        until(lambda: IN_THREAD in self.log.rpartition("INFO starting")[2], 60, self)
+        until(lambda: IN_THREAD in self.log.rpartition("INFO starting")[2], 120, self)
 
     def ended(self, seconds: float = 60.0) -> int | None:
         assert self.process is not None
