@@ -14,7 +14,6 @@ the line that wakes one of them to its result.
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import sys
@@ -75,38 +74,30 @@ class Deployments:
     ) -> None:
         self._data, self._broker, self._jobs, self._host = data, broker, jobs, host
         self._environment = environment or {}
-        self._runs = itertools.count(1)
         self._launcher = LocalLauncher(data)
 
     def folder(self, number: int) -> Path:
         """Return the folder of a deployment."""
         return self._data / "deployments" / str(number)
 
-    def launch(self, number: int) -> None:
-        """Start a driver."""
+    def start(self, number: int) -> None:
+        """Start one and wait until it has committed a batch."""
         folder = self.folder(number)
-        checkpoint = str(folder / "checkpoint")
-        run = f"{number}-{next(self._runs)}"
+        checkpoint = folder / "checkpoint"
+        run = f"{number}-1"
         self._launcher.start(
             JobSpec(
-                number, self._jobs[(number - 1) % len(self._jobs)], folder / "checkpoint",
+                number, self._jobs[(number - 1) % len(self._jobs)], checkpoint,
                 folder / "driver.log", run,
                 (
-                    "--bootstrap-servers", self._broker, "--checkpoint", checkpoint, "--run", run,
+                    "--bootstrap-servers", self._broker, "--checkpoint", str(checkpoint),
+                    "--run", run,
                 ),
                 self._environment,
                 host=self._host,
             )
         )  # fmt: skip
 
-    def runs(self, number: int) -> bool:
-        """Whether its driver runs."""
-        return self._launcher.find(self.folder(number)) is not None
-
-    def start(self, number: int) -> None:
-        """Start one and wait until it has committed a batch."""
-        self.launch(number)
-        checkpoint = self.folder(number) / "checkpoint"
         deadline = time.monotonic() + START_SECONDS
         while not any(checkpoint.glob("stream*/commits/*")):
             if time.monotonic() > deadline:
@@ -242,20 +233,16 @@ def topics(number: int) -> tuple[str, str]:
     return f"lines-{number}", f"counts-{number}"
 
 
-def staged(
-    analyzer: Analyzer, folder: Path, number: int, guarantee: str, *, source: int | None = None
-) -> Path:
-    """Write the job of a word count to a folder, as a worker does. `source`: the number of the one
-    whose source it reads, if not its own.
-    """
-    (lines, _), (_, sink) = topics(number if source is None else source), topics(number)
+def staged(analyzer: Analyzer, folder: Path, number: int, guarantee: str) -> Path:
+    """Write the job of a word count to a folder, as a worker does."""
+    source, sink = topics(number)
     document: Any = word_count()
     for each in document["nodes"]:
         if each["kind"] == "source.stream":
-            each["params"]["topics"] = [lines]
+            each["params"]["topics"] = [source]
         if each["kind"] == "sink.topic":
             each["params"]["topic"] = sink
-    document["topics"] = {name: {"partitions": 1} for name in (lines, sink)}
+    document["topics"] = {name: {"partitions": 1} for name in (source, sink)}
     document["settings"] = {"processing_guarantee": guarantee}
     job = folder / f"job-{number}"
     files = bundle_files(compile_document(document, analyzer), places.RUNTIME, operator_jar())
