@@ -12,8 +12,8 @@ import org.apache.spark.sql.millrace.LocalCheckpoints
 
 /**
  * The state of a task whose versions follow one another several times a second. Its changelogs have the bytes that
- * Spark's own provider writes, which reads them, but are made with a tenth of the work: Spark describes the versions
- * since the last snapshot by reflection for each file, and writes a checksum into a second one, which each block of the
+ * Spark's own provider writes, which reads them, but are made with less work: Spark describes the versions since the
+ * last snapshot by reflection for each file, and writes a checksum into a second one, which each block of the
  * compression has already. Instantiated by Spark through its class name.
  */
 private[sql] final class ThreadStateProvider extends RocksDBStateStoreProvider {

@@ -30,7 +30,7 @@ private[millrace] final class ThreadStates(
     // The thread waits for all commits itself, so the driver need not be told of each.
     c.setConfString(s"$stores.commitValidation.enabled", "false")
     c.setConfString(s"$stores.providerClass", classOf[ThreadStateProvider].getName)
-    // Nobody reads them; to reset them takes longer than to commit.
+    // Nobody reads them.
     c.setConfString(s"$stores.rocksdb.resetStatsOnLoad", "false")
     new StateStoreConf(c, Map.empty)
   }
