@@ -26,7 +26,8 @@ from tests.runtime.drivers import ROOT
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FILLS = "fill:400000000"
-HANGS = "hold:1:40000"
+HANGS = "hold:1:200000"
+IN_THREAD = "processed in a stream thread"
 
 
 class Shared:
@@ -74,13 +75,17 @@ class Shared:
     def arrives(self) -> None:
         """All words that were written have been counted once."""
         expected = list(range(1, self.written + 1))
-        records = topics.consume(self.address, self.counts, len(expected), seconds=100)
+        records = topics.consume(self.address, self.counts, len(expected), seconds=300)
         found = [int.from_bytes(each.value(), "big") for each in records if each.key() == b"word"]
         assert found == expected, self.log
 
     @property
     def log(self) -> str:
         return (self.folder / "driver.log").read_text()
+
+    def continues_in_thread(self) -> None:
+        """Wait until its query has continued in a stream thread since its driver started."""
+        until(lambda: IN_THREAD in self.log.rpartition("INFO starting")[2], 120, self)
 
     def ended(self, seconds: float = 60.0) -> int | None:
         assert self.process is not None
@@ -134,6 +139,8 @@ def both_run(pair: list[Shared]) -> None:
     for each in pair:
         each.write()
         each.arrives()
+    # The other one may fall asleep before.
+    pair[1].continues_in_thread()
 
 
 def test_each_has_its_driver_and_both_have_one_jvm(pair: list[Shared]) -> None:
@@ -197,15 +204,16 @@ def test_all_come_back_when_their_jvm_is_killed(pair: list[Shared]) -> None:
 @pytest.mark.long
 def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> None:
     both_run(pair)
-    pair[0].write(FILLS)
+    other, filling = pair
+    filling.write(FILLS)
     assert [each.ended() for each in pair] == [1, 1]
-    pair[1].write()
+    other.write()
     for each in pair:
         assert '"host_full"' in each.log
         each.start()
         assert "host" not in each.note
-    pair[1].arrives()
-    assert json.loads((pair[0].folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
+    other.arrives()
+    assert json.loads((filling.folder / "alone").read_text()) == {"cause": "heap", "job": "job"}
     for each in pair:
         forgive(each)
 
@@ -213,17 +221,18 @@ def test_all_move_out_when_one_allocation_ends_their_jvm(pair: list[Shared]) -> 
 @pytest.mark.long
 def test_a_task_that_cannot_be_interrupted_ends_its_host(pair: list[Shared]) -> None:
     both_run(pair)
-    pair[0].write(HANGS)
+    other, hanging = pair
+    hanging.write(HANGS)
     time.sleep(2)
-    assert pair[0].process is not None
-    pair[0].launcher.ask_to_stop(pair[0].process)
-    pair[1].write()
-    assert [each.ended() for each in pair] == [0, 1]
-    assert '"host_lost"' in pair[1].log
-    assert json.loads((pair[0].folder / "alone").read_text())["cause"] == "hang"
-    pair[1].start()
-    pair[1].arrives()
-    forgive(pair[0])
+    assert hanging.process is not None
+    hanging.launcher.ask_to_stop(hanging.process)
+    other.write()
+    assert [hanging.ended(), other.ended()] == [0, 1]
+    assert '"host_lost"' in other.log
+    assert json.loads((hanging.folder / "alone").read_text())["cause"] == "hang"
+    other.start()
+    other.arrives()
+    forgive(hanging)
 
 
 def forgive(shared: Shared) -> None:

@@ -154,12 +154,12 @@ class Driving:
                     return False
             if self._sleeping.due(query):
                 _stop(query, until)
-                if query.exception() is None:
-                    self._released = self._sleeping.sleep(
-                        query, self.stopping, lambda: self._wanted() == wanted
-                    )
+                if query.exception() is not None:
+                    break
+                query = self._slept(query, wanted)
+                if query is None:
                     return False
-                break
+                continue
             if self.stopping.wait(LOOK_SECONDS) or self._wanted() != wanted:
                 if self.stopping.is_set():
                     self.report.state("stopping")
@@ -168,6 +168,24 @@ class Driving:
                     self.starter.committed()
                 return False
         return self._ended(query, first=first)
+
+    def _slept(self, query: Any, wanted: Wanted) -> Any | None:
+        """Sleep until there is a reason not to, and return the query that goes on.
+
+        A stream thread that a record wakes up goes on as it is. In all other cases, another query
+        has to start, which reports what has changed: None.
+        """
+        in_thread = self._threads.has(query)
+        self._released = self._sleeping.sleep(
+            query, self.stopping, lambda: self._wanted() == wanted, plan=not in_thread
+        )
+        if not (in_thread and self._sleeping.by_record):
+            return None
+        query = self._threads.begin(query)
+        if query is not None:
+            self._released = False
+            self.report.state("running")
+        return query
 
     def _ended(self, query: Any, *, first: bool) -> bool:
         """Return whether a query that has ended leaves nothing to do. Raises its error."""

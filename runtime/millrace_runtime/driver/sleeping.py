@@ -34,6 +34,8 @@ class Sleeping:
     report: Any
     run: str
     after: float = dataclasses.field(default_factory=sleep_seconds)
+    #: whether a record ended the last sleep, and nothing else has changed
+    by_record: bool = False
     _due: float = 0.0
 
     def due(self, query: Any) -> bool:
@@ -43,12 +45,15 @@ class Sleeping:
         self._due = time.monotonic() + min(LOOK_SECONDS, self.after / 4)
         return bool(columns.gateway().Pacing.idleSeconds(query._jsq) >= self.after)
 
-    def sleep(self, query: Any, stopping: threading.Event, wanted: Callable[[], bool]) -> bool:
+    def sleep(
+        self, query: Any, stopping: threading.Event, wanted: Callable[[], bool], *, plan: bool
+    ) -> bool:
         """Sleep after the query has stopped, until a record arrives, or `wanted` returns False.
 
         Returns whether the query's tasks were released; at once and False if it cannot be known
-        which records are new, such as without the broker.
+        which records are new, such as without the broker. `plan`: plan the next start before.
         """
+        self.by_record = False
         scala = columns.gateway()
         positions = scala.Pacing.positions(query._jsq)
         if positions is None:
@@ -61,19 +66,20 @@ class Sleeping:
         try:
             if self.starter.topics_recreated():
                 return False
-            self._rest(query)
+            self._rest(query, plan=plan)
             self._wait(scala, stopping, wanted)
             return True
         finally:
             scala.TopicWatch.remove(self.run)
 
-    def _rest(self, query: Any) -> None:
-        """Release what the query has in memory, and plan its next start."""
+    def _rest(self, query: Any, *, plan: bool) -> None:
+        """Release what the query has in memory, and plan its next start if that is needed."""
         scala = columns.gateway()
         scala.StreamTasks.release(self.run)
         scala.KafkaSink.close(str(query.id))
         self.starter.rest()
-        self.starter.plan_ahead("continuous")
+        if plan:
+            self.starter.plan_ahead("continuous")
         self.report.rest()
         self.report.state("asleep")
         self._log(f"no record for {self.after:g} s: asleep until the next one")
@@ -88,5 +94,6 @@ class Sleeping:
             reason = scala.TopicWatch.waitFor(self.run, int(CONTROL_SECONDS * 1000))
         if reason:
             self._log(f"woken up by {reason}")
-        if not reason.startswith("a record"):
+        self.by_record = reason.startswith("a record")
+        if not self.by_record:
             self.starter.forget_plan()

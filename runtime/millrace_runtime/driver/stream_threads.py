@@ -44,8 +44,12 @@ class StreamThreads:
         self._due = time.monotonic() + LOOK_SECONDS
         return bool(columns.gateway().Pacing.calm(query._jsq))
 
+    def has(self, query: Any) -> bool:
+        """Whether the query is a stream thread."""
+        return bool(columns.gateway().StreamThread.has(query._jsq))
+
     def begin(self, query: Any) -> Any | None:
-        """Continue a query that has stopped, and return the query that replaces it.
+        """Continue a query or thread that has stopped, and return the thread that replaces it.
 
         Returns None if it has begun a micro-batch that it has not completed.
         """
@@ -57,7 +61,8 @@ class StreamThreads:
             return None
         continued = StreamingQuery(java)
         self.report.attach(starter.spark, continued, starter.client)
-        self._log("few records: processed in a stream thread from now on")
+        if not self.has(query):
+            self._log("few records: processed in a stream thread from now on")
         return continued
 
     def left(self, query: Any) -> bool:

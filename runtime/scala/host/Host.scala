@@ -79,7 +79,8 @@ object Host {
     // New requests are refused; one that starts a query at this moment is waited for.
     guest.server.shutdown()
     val stopping = new Thread(
-      () =>
+      () => {
+        StreamThread.stop(run)
         while (!Thread.interrupted() && (calls(guest).nonEmpty || guest.session.streams.active.nonEmpty)) {
           guest.session.streams.active.foreach(q =>
             try q.stop()
@@ -87,7 +88,10 @@ object Host {
           )
           calls(guest).foreach(_.interrupt())
           Thread.sleep(5)
-        },
+        }
+        // One that a request has begun meanwhile.
+        StreamThread.stop(run)
+      },
       s"end of run $run"
     )
     stopping.setDaemon(true)
@@ -128,7 +132,7 @@ object Host {
   }
 }
 
-/** Which run each Spark task of this JVM belongs to. */
+/** Which run each Spark task and stream thread of this JVM belongs to. */
 private[millrace] object HostTasks extends SparkListener {
   private val runs = new ConcurrentHashMap[Int, String]()
   private val tasks = new ConcurrentHashMap[Long, String]()
@@ -142,7 +146,7 @@ private[millrace] object HostTasks extends SparkListener {
   override def onStageCompleted(e: org.apache.spark.scheduler.SparkListenerStageCompleted): Unit =
     runs.remove(e.stageInfo.stageId)
 
-  /** The living threads of tasks, each with its run. */
+  /** The living threads of tasks, and stream threads, each with its run. */
   def threads(): Seq[(Thread, String)] = {
     SparkContext.getActive.foreach(context =>
       try context.listenerBus.waitUntilEmpty(1000L)
@@ -152,7 +156,7 @@ private[millrace] object HostTasks extends SparkListener {
   }
 
   /** The same, as far as Spark has reported it by now. */
-  def known(): Seq[(Thread, String)] =
+  def known(): Seq[(Thread, String)] = StreamThread.alive ++ (
     if (tasks.isEmpty) Nil
     else
       alive().flatMap { t =>
@@ -161,6 +165,7 @@ private[millrace] object HostTasks extends SparkListener {
           case _ => None
         }
       }
+  )
 
   /** All threads of this JVM. `Thread.getAllStackTraces` would stop each of them. */
   private def alive(): Seq[Thread] = {

@@ -28,9 +28,10 @@ import org.apache.spark.unsafe.types.UTF8String
  * windowed key's inner key, or the one that Kafka's default partitioner assigns to the key [PL8].
  *
  * All rows of a writer come from one task. at_least_once: idempotent producers; a micro-batch ends when the broker has
- * all of its records. exactly_once: one transaction per task and micro-batch. The progress is committed in the same
- * transaction as an offset of the consumer group `millrace-<query id>-task-<task>`, so that a batch that is run again
- * after a crash skips what is already written. The query's id comes with its checkpoint.
+ * all of its records. exactly_once: one transaction per task and micro-batch, or one for all tasks of a stream thread
+ * ([[EpochTransaction]]). The progress is committed in the same transaction as an offset of the consumer group
+ * `millrace-<query id>-task-<task>`, or `…-thread`, so that a batch that is run again after a crash skips what is already
+ * written. The query's id comes with its checkpoint.
  *
  * A `fail` handler ends the query when all writers of the batch have written everything before the failing record. The
  * batch is not complete, so the next start begins with it; under exactly_once it skips what is already written.
@@ -124,20 +125,39 @@ object KafkaSink {
       }
     )
 
+  /** The producer of all tasks of a query's stream thread. Its creation ends what an earlier thread has left open. */
+  private[millrace] def ofThread(query: String, client: Map[String, String]): Transactional =
+    transactional(s"millrace-$query-thread", client)
+
+  /** The producer of a task, which skips also what a stream thread has written. */
+  private[millrace] def ofTask(query: String, salt: Int, client: Map[String, String]): Transactional = {
+    val before = ofThread(query, client).marker
+    val found = transactional(s"millrace-$query-task-$salt", client)
+    if (before.epoch > found.marker.epoch) found.marker = before
+    found
+  }
+
   /**
    * Creates the producers of a query's tasks while the query starts (py4j). Call it only as the sole owner of the
    * query's checkpoint: the producers fence those of the previous job.
    */
   def open(clientJson: String, query: String, tasks: Int): Unit = {
     val client = KafkaClient.settings(clientJson)
-    Internals.salts(tasks).foreach { salt =>
-      val work: Runnable = () =>
-        try transactional(s"millrace-$query-task-$salt", client)
-        catch { case _: Exception => () } // The task that needs the producer reports the failure.
-      val thread = new Thread(work, "producers")
-      thread.setDaemon(true)
-      thread.start()
-    }
+    Internals.salts(tasks).foreach(salt => opening(ofTask(query, salt, client)))
+  }
+
+  /** Creates that of a stream thread while it starts, which needs no others. */
+  private[millrace] def openThread(query: String, client: Map[String, String]): Unit = {
+    closeAll(s"millrace-$query-task-")
+    opening(ofThread(query, client))
+  }
+  private def opening(producer: => Transactional): Unit = {
+    val work: Runnable = () =>
+      try producer
+      catch { case _: Exception => () } // Who needs the producer reports the failure.
+    val thread = new Thread(work, "producers")
+    thread.setDaemon(true)
+    thread.start()
   }
 
   /** Closes the producers of a run that has ended: the next one may write from another JVM. */
@@ -147,8 +167,8 @@ object KafkaSink {
   }
 
   /** Closes the transactional producers of a query that has stopped, by its id; the next start creates them (py4j). */
-  def close(query: String): Unit =
-    transactional.keySet.asScala.filter(_.startsWith(s"millrace-$query-task-")).foreach(discard)
+  def close(query: String): Unit = closeAll(s"millrace-$query-")
+  private def closeAll(prefix: String): Unit = transactional.keySet.asScala.filter(_.startsWith(prefix)).foreach(discard)
   private[millrace] def discard(group: String): Unit = {
     val t = transactional.remove(group)
     if (t != null) t.producer.close(java.time.Duration.ZERO)
@@ -177,8 +197,8 @@ object KafkaSink {
    */
   def wroteAfter(clientJson: String, query: String, tasks: Int, epoch: Long): Boolean = {
     val client = KafkaClient.settings(clientJson)
-    Internals.salts(tasks).exists { salt =>
-      val group = s"millrace-$query-task-$salt"
+    val groups = s"millrace-$query-thread" +: Internals.salts(tasks).map(salt => s"millrace-$query-task-$salt")
+    groups.exists { group =>
       val m =
         try transactional(group, client).marker
         finally discard(group)
@@ -222,9 +242,16 @@ private[millrace] object Marker {
 private[millrace] final class Transactional(
     val producer: KafkaProducer[Array[Byte], Array[Byte]],
     val group: String,
-    var marker: Marker,
+    @volatile var marker: Marker,
     val run: String
-) { var open = false }
+) {
+  var open = false
+
+  /** Gives up the open transaction, if there is one. */
+  def abort(): Unit = if (open)
+    try { producer.abortTransaction(); open = false }
+    catch { case _: Exception => KafkaSink.discard(group) }
+}
 
 private[millrace] final case class SinkSettings(
     run: String,
@@ -256,6 +283,13 @@ private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: Str
     new KafkaWriterFactory(sink, query)
   override def useCommitCoordinator: Boolean = true
 
+  /** A transaction for the results that all tasks of this JVM have in an epoch; None without transactions. */
+  def transaction(epoch: Long): Option[EpochTransaction] =
+    Option.when(sink.exactlyOnce)(new EpochTransaction(sink, query, epoch))
+
+  /** See [[KafkaSink.openThread]]. */
+  def openThread(): Unit = if (sink.exactlyOnce) KafkaSink.openThread(query, sink.client)
+
   /** Fails a batch in which a record stopped a task: it is written up to that record, and not complete. */
   override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit = {
     messages.collectFirst { case w: Written if w.fault != null => throw new StreamStopped(w.fault) }
@@ -273,15 +307,26 @@ private[millrace] final class KafkaWriterFactory(sink: SinkSettings, query: Stri
     new KafkaWriter(sink, query, partition, epoch)
 }
 
-/** Writes the rows that one Spark task has for the sinks in one micro-batch. */
-private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, partition: Int, epoch: Long)
-    extends DataWriter[InternalRow] {
+/**
+ * Writes the rows that one task has for the sinks in one micro-batch. `shared`: the producer of a transaction with
+ * other tasks, which whoever began it commits; null for one of the task's own.
+ */
+private[millrace] final class KafkaWriter(
+    sink: SinkSettings,
+    query: String,
+    partition: Int,
+    epoch: Long,
+    shared: Transactional = null
+) extends DataWriter[InternalRow] {
   private val report = new TaskReport(0, partition)
   private var producer: KafkaProducer[Array[Byte], Array[Byte]] = _
   private var tx: Transactional = _
 
   /** The topic of the last record, which the marker needs. */
-  private var topic: String = _
+  private[millrace] var topic: String = _
+
+  /** Whether a record stops the task. */
+  private[millrace] def stopped: Boolean = fault != null
 
   /** The rows of this batch, including those that an earlier attempt wrote. */
   private var rows = 0L
@@ -379,9 +424,9 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   private def start(r: InternalRow): Unit =
     if (!sink.exactlyOnce) producer = KafkaSink.shared(sink.client)
     else {
-      tx = KafkaSink.transactional(s"millrace-$query-task-${r.getInt(Envelope.TASK)}", sink.client)
+      tx = if (shared != null) shared else KafkaSink.ofTask(query, r.getInt(Envelope.TASK), sink.client)
       producer = tx.producer
-      if (tx.open) fenced { producer.abortTransaction(); tx.open = false }
+      if (tx.open && shared == null) fenced { producer.abortTransaction(); tx.open = false }
     }
 
   /** Whether an earlier attempt at this batch has written the next row. */
@@ -422,11 +467,9 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     else Partitioner.partition(r.getBinary(Envelope.PARTITION_KEY), producer.partitionsFor(topicOf(r)).size)
 
   override def commit(): WriterCommitMessage = {
-    if (producer != null && (tx == null || tx.open)) fenced {
-      producer.flush()
-      if (error != null) throw error
-    }
-    if (tx != null && tx.open) {
+    if (producer != null && shared == null && (tx == null || tx.open)) fenced(producer.flush())
+    if (error != null) fenced(throw error)
+    if (tx != null && shared == null && tx.open) {
       val done = if (fault == null) Marker(epoch + 1, 0L) else Marker(epoch, rows)
       fenced {
         producer.sendOffsetsToTransaction(
@@ -442,10 +485,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     new Written(fault, ends.found, skipped || ends.unknown)
   }
 
-  override def abort(): Unit = if (tx != null && tx.open) {
-    try { producer.abortTransaction(); tx.open = false }
-    catch { case _: Exception => KafkaSink.discard(tx.group) }
-  }
+  override def abort(): Unit = if (tx != null && shared == null) tx.abort()
 
   override def close(): Unit = if (python != null) python.close()
 

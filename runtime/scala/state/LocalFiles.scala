@@ -1,12 +1,15 @@
 package org.apache.spark.sql.millrace
 
+import java.io.{BufferedOutputStream, FileNotFoundException, FileOutputStream, OutputStream}
 import java.net.URI
-import java.nio.file.{Files, FileSystemException, Paths}
+import java.nio.file.{Files, FileSystemException, Paths, StandardCopyOption}
 import java.nio.file.attribute.PosixFilePermissions
+import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 
 /**
@@ -64,4 +67,40 @@ object PosixFiles {
  */
 class LocalCheckpoints(path: Path, conf: Configuration) extends FileSystemBasedCheckpointFileManager(path, conf) {
   override protected val fs: FileSystem = { val f = new LocalFiles; f.initialize(URI.create("file:///"), conf); f }
+  override def createAtomic(path: Path, overwriteIfPossible: Boolean): CancellableFSDataOutputStream =
+    new LocalFile(Paths.get(path.toUri.getPath), overwriteIfPossible)
+}
+
+/** A file that exists when it is closed: before that, it has another name. */
+private final class LocalFile(file: java.nio.file.Path, overwrite: Boolean, hidden: java.nio.file.Path)
+    extends CancellableFSDataOutputStream(new BufferedOutputStream(LocalFile.create(hidden), LocalFile.buffer)) {
+  def this(file: java.nio.file.Path, overwrite: Boolean) =
+    this(file, overwrite, file.resolveSibling(s".${file.getFileName}.${UUID.randomUUID}.tmp"))
+  private var open = true
+
+  override def close(): Unit = if (open) {
+    open = false
+    try {
+      super.close()
+      if (!overwrite && Files.exists(file)) throw new FileAlreadyExistsException(s"$file exists already")
+      Files.move(hidden, file, StandardCopyOption.ATOMIC_MOVE)
+    } catch { case e: Throwable => Files.deleteIfExists(hidden); throw e }
+  }
+  override def cancel(): Unit = if (open) {
+    open = false
+    try super.close()
+    finally Files.deleteIfExists(hidden)
+  }
+}
+private object LocalFile {
+  val buffer: Int = 1 << 16
+
+  /** Not a channel, which an interruption of the thread would close. */
+  def create(file: java.nio.file.Path): OutputStream =
+    try new FileOutputStream(file.toFile)
+    catch {
+      case _: FileNotFoundException if !Files.exists(file.getParent) =>
+        Files.createDirectories(file.getParent)
+        new FileOutputStream(file.toFile)
+    }
 }

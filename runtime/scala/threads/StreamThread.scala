@@ -1,18 +1,21 @@
 package org.apache.spark.sql.millrace
 
 import java.util.UUID
-import java.util.concurrent.{Callable, ConcurrentHashMap, Executors, Future}
+import java.util.concurrent.{Callable, ConcurrentHashMap, Executors, Future, TimeUnit}
+import java.util.concurrent.locks.LockSupport
 import java.util.regex.Pattern
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
 import org.apache.kafka.clients.consumer.ConsumerRecord
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.errors.InterruptException
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.connector.write.{DataWriter, PhysicalWriteInfo, WriterCommitMessage}
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo
 import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
 import org.apache.spark.sql.execution.streaming.checkpointing.{CommitMetadataBase, OffsetSeq}
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
@@ -35,7 +38,9 @@ import org.apache.spark.sql.streaming.{
  *   - `fits(query)`: whether a stream thread can continue the query, once it has stopped
  *   - `start(query, readings, client, pattern)`: continues a query that has stopped; `readings`: see [[SourceRows]],
  *     `client`: settings of a Kafka client, `pattern`: of topics that are read beside those with a name, or null.
- *     Returns null if the query has begun a micro-batch that it has not completed
+ *     Returns null if the query has begun a micro-batch that it has not completed. `query` may also be a thread that has
+ *     stopped
+ *   - `has(query)`: whether it is a stream thread
  *   - `left(query)`: why a thread that has ended without an error left its work to the query, or null
  */
 object StreamThread {
@@ -54,14 +59,14 @@ object StreamThread {
   /** Sets the records of a large epoch, and the interval at which topics are checked in ms, for tests. */
   def limit(records: Int, millis: Long): Unit = { many = records; RecordReader.checkMs = millis }
 
-  /** How long a stop waits for the epoch that is in progress before it interrupts it, in ms. */
-  private val patienceMs = 20000L
+  /** How long a stop waits for the epoch that is in progress before it interrupts it, and after that, in ms. */
+  private val patienceMs = 5000L
+  private val endMs = 2000L
 
   private val threads = new ConcurrentHashMap[String, StreamThread]()
 
   def fits(query: StreamingQuery): Boolean = executionOf(query).exists { own =>
-    // A host tells the runs of its JVM apart by their Spark tasks.
-    Host.current == null && own.sparkSession.sparkContext.isLocal && own.resolvedCheckpointRoot.startsWith("file:") &&
+    own.sparkSession.sparkContext.isLocal && own.resolvedCheckpointRoot.startsWith("file:") &&
     own.sink.isInstanceOf[EnvelopeTable] && levelsOf(own).nonEmpty &&
     own.committedOffsets.keys.forall(_.getClass.getSimpleName == "KafkaMicroBatchStream") && {
       val read = own.committedOffsets.values.toSeq.flatMap(o => PartitionOffsets.parse(o.json).keys)
@@ -90,6 +95,8 @@ object StreamThread {
       }
       .orNull
 
+  def has(query: StreamingQuery): Boolean = query.isInstanceOf[StreamThread]
+
   def left(query: StreamingQuery): String = query match {
     case t: StreamThread => t.leaving
     case _ => null
@@ -98,9 +105,14 @@ object StreamThread {
   /** Stops the thread of a run, if it has one. */
   private[millrace] def stop(run: String): Unit = Option(threads.get(run)).foreach(_.stop())
 
+  /** The threads that are alive, each with its run. */
+  private[millrace] def alive: Seq[(Thread, String)] =
+    threads.values.asScala.toSeq.map(t => t.thread -> t.options.run)
+
   private def executionOf(query: StreamingQuery): Option[MicroBatchExecution] = query match {
     case w: StreamingQueryWrapper => executionOf(w.streamingQuery)
     case own: MicroBatchExecution => Some(own)
+    case thread: StreamThread => Some(thread.own)
     case _ => None
   }
 
@@ -114,6 +126,13 @@ object StreamThread {
       else levels.zip(found).sortBy(_._1.level)
     }
 
+  /** How long the thread waits for a record, and for those that arrive as an epoch begins, in ms. */
+  private[millrace] val idleMs = 5000L
+  private[millrace] val lastMs = 2L
+
+  /** So many records at once mean that there are more. */
+  private[millrace] val backlog = 500
+
   /** Up to so many ms are added to the time between two commits under exactly once, the fewer records a second come. */
   private[millrace] val fewMs = 150L
   private[millrace] val few = 200.0
@@ -123,10 +142,15 @@ object StreamThread {
     t.setDaemon(true)
     t
   }
-  private def background(work: => Unit): Future[Unit] = workers.submit((() => work): Callable[Unit])
+
+  /** Does some work of a run in another thread, whose log lines are those of the run. */
+  private def background[T](run: String)(work: => T): Future[T] = workers.submit { (() => {
+    SparkContext.getActive.foreach(_.setLocalProperty(Host.property, run))
+    work
+  }): Callable[T] }
 
   /** Waits for all of them, and throws what the first that failed has thrown. */
-  private def await(all: Seq[Future[Unit]]): Unit = {
+  private def await(all: Seq[Future[_]]): Unit = {
     val failed = all.flatMap { f =>
       try { f.get(); None }
       catch { case e: java.util.concurrent.ExecutionException => Some(e.getCause) }
@@ -136,7 +160,7 @@ object StreamThread {
 }
 
 private[millrace] final class StreamThread(
-    own: MicroBatchExecution,
+    private[millrace] val own: MicroBatchExecution,
     levels: Seq[(LevelProcessor, TransformWithStateExec)],
     readings: Seq[SourceReading],
     client: Map[String, String],
@@ -145,7 +169,7 @@ private[millrace] final class StreamThread(
   import StreamThread._
 
   private val session: classic.SparkSession = own.sparkSession
-  private val options = levels.head._1.options
+  private[millrace] val options = levels.head._1.options
   private val statistics = levels.head._1.statistics
   private val specs = levels.map(_._1.spec.read())
   private val exactlyOnce = specs.head.settings.exactlyOnce
@@ -166,6 +190,7 @@ private[millrace] final class StreamThread(
   // ---- the thread ----
 
   @volatile private var stopping = false
+  @volatile private var abandoned = false
   @volatile private var tooMany: String = _
 
   /** Why the query has to take over; null while the thread goes on. */
@@ -176,13 +201,14 @@ private[millrace] final class StreamThread(
   @volatile private var reader: RecordReader = _
   @volatile private var idleSince = System.nanoTime()
 
-  private val thread = new Thread(
+  private[millrace] val thread = new Thread(
     () => work(),
     s"stream thread of ${options.run}"
   )
 
   private def begin(): Unit = {
     threads.put(options.run, this)
+    output.open()
     thread.setDaemon(true)
     thread.start()
   }
@@ -217,10 +243,11 @@ private[millrace] final class StreamThread(
   }
 
   private def close(): Unit = {
-    current.values.foreach { w =>
-      try { w.abort(); w.close() }
+    pending.foreach(f =>
+      try f.get(endMs, TimeUnit.MILLISECONDS)
       catch { case _: Exception => () }
-    }
+    )
+    output.close()
     try chain.restart()
     finally {
       Reports.log(options.run, chain.takeClosed())
@@ -234,12 +261,19 @@ private[millrace] final class StreamThread(
   private var open = false
   private var openSince = 0L
   private var committedAt = System.nanoTime()
+
+  /** When the records of the last epoch were complete, and from when on the next one's may be. */
+  private var gatheredAt = System.nanoTime()
+  private var restUntil = gatheredAt
   private var timestamp = 0L
   private var epochRecords = 0L
   private var largeEpochs = 0
   private var rate = 0.0
-  private val current = mutable.Map[Int, DataWriter[InternalRow]]()
-  private val messages = mutable.ArrayBuffer[WriterCommitMessage]()
+  private val output = new EpochOutput(write, writers, options)
+
+  /** The write of the epoch's offsets; null before it begins. `pending`: all that this thread has waited for last. */
+  private var logged: Future[_] = _
+  private var pending: Seq[Future[_]] = Nil
   private var before: Seq[Map[TopicPartition, Long]] = Nil
 
   private def millisSince(nanos: Long): Long = (System.nanoTime() - nanos) / 1000000
@@ -247,14 +281,8 @@ private[millrace] final class StreamThread(
   /** Processes the records that have arrived. At least once: at once; exactly once: those of a whole epoch. */
   private def round(): Unit = {
     val found =
-      mutable.ArrayBuffer.from(reader.poll(if (open) Math.max(0L, atLeastOnceMs - millisSince(openSince)) else 1000L))
-    if (found.nonEmpty && exactlyOnce) {
-      var left = pauseMs - millisSince(committedAt)
-      while (left > 0 && found.size < many && !stopping && leaving == null) {
-        found ++= reader.poll(left)
-        left = pauseMs - millisSince(committedAt)
-      }
-    }
+      mutable.ArrayBuffer.from(reader.poll(if (open) Math.max(0L, atLeastOnceMs - millisSince(openSince)) else idleMs))
+    if (found.nonEmpty && exactlyOnce) gather(found)
     if (found.nonEmpty) {
       busy = true
       if (!open) begun()
@@ -264,7 +292,22 @@ private[millrace] final class StreamThread(
     busy = false
   }
 
-  /** The time from one commit to the next. Few records may wait a little longer, which saves commits. */
+  /** Adds the records that arrive until the epoch is due. Few requests for all of them, instead of one for each. */
+  private def gather(found: mutable.ArrayBuffer[ConsumerRecord[Array[Byte], Array[Byte]]]): Unit = {
+    def left = Math.max(gatheredAt + pauseMs * 1000000 - System.nanoTime(), restUntil - System.nanoTime())
+    while (left > 0 && found.size < many && !stopping) LockSupport.parkNanos(left)
+    // The answer that has arrived meanwhile, and the one to the request that follows it.
+    found ++= reader.poll(0L)
+    var more = reader.poll(lastMs)
+    found ++= more
+    while (more.size >= backlog && found.size < many && !stopping && leaving == null) {
+      more = reader.poll(lastMs)
+      found ++= more
+    }
+    gatheredAt = System.nanoTime()
+  }
+
+  /** The time from one epoch to the next. Few records may wait a little longer, which saves commits. */
   private def pauseMs: Long = exactlyOnceMs + (StreamThread.fewMs * Math.max(0.0, 1.0 - rate / StreamThread.few)).toLong
 
   private def begun(): Unit = {
@@ -277,6 +320,9 @@ private[millrace] final class StreamThread(
   }
 
   private def process(found: Iterable[ConsumerRecord[Array[Byte], Array[Byte]]]): Unit = {
+    reader.advance()
+    // An epoch runs again with these records if it is interrupted once any result is committed.
+    if (exactlyOnce) { val seq = offsets; logged = background(options.run)(log(seq)); pending = Seq(logged) }
     val rows = mutable.ArrayBuffer[InternalRow]()
     val highest = mutable.Map[TopicPartition, Long]()
     found.foreach { r =>
@@ -288,39 +334,33 @@ private[millrace] final class StreamThread(
         new SourceRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value, headers, merge, timestamp)
       readings.foreach(rows ++= _.rows(record, options))
     }
-    reader.advance()
     epochRecords += found.size
-    // An epoch that is interrupted from here on runs again, with these records.
-    if (exactlyOnce) logOffsets()
-    chain.run(rows.toArray).foreach { r =>
-      val salt = r.getInt(Envelope.TASK)
-      current.getOrElseUpdate(salt, writers.createWriter(options.indexOf(salt), batch, batch)).write(r)
-      if (r.getInt(Envelope.DEST) == Envelope.STOP) stopped = true
-    }
-    if (stopped) commit()
+    output.write(batch, chain.run(rows.toArray))
+    if (output.stopped) commit()
   }
-  private var stopped = false
 
-  private def logOffsets(): Unit = {
-    val seq = OffsetSeq(
-      reader.offsets.map(o => Some(SerializedOffset(PartitionOffsets.json(o)))),
-      offsetsBefore.metadataOpt.map(_.copy(batchTimestampMs = timestamp))
-    )
+  private def offsets: OffsetSeq = OffsetSeq(
+    reader.offsets.map(o => Some(SerializedOffset(PartitionOffsets.json(o)))),
+    offsetsBefore.metadataOpt.map(_.copy(batchTimestampMs = timestamp))
+  )
+  private def log(seq: OffsetSeq): Unit = {
+    requireOwn()
     if (!own.offsetLog.add(batch, seq)) throw new IllegalStateException(s"another query has begun micro-batch $batch")
   }
 
   private def commit(): Unit = {
-    val writing = current.values.toSeq.map(w =>
-      StreamThread.background { val m = w.commit(); messages.synchronized(messages += m); () }
-    )
-    val storing = if (stopped) Nil else states.commits.map(each => StreamThread.background(each()))
-    StreamThread.await(writing ++ storing)
-    current.values.foreach(_.close())
-    current.clear()
-    if (!exactlyOnce && !stopped) logOffsets()
-    write.commit(batch, messages.toArray)
-    messages.clear()
+    if (logged != null) StreamThread.await(Seq(logged))
+    requireOwn()
+    val stopped = output.stopped
+    val writing = output.commits.map(each => background(options.run)(each()))
+    val storing = if (stopped) Nil else states.commits.map(each => background(options.run)(each()))
+    pending = writing ++ storing
+    StreamThread.await(pending)
+    if (logged == null && !stopped) log(offsets)
+    logged = null
+    output.end(batch)
     committed = committed.withStateUniqueIds(Some(states.written))
+    requireOwn()
     if (!own.commitLog.add(batch, committed))
       throw new IllegalStateException(s"another query has committed micro-batch $batch")
     note()
@@ -328,12 +368,17 @@ private[millrace] final class StreamThread(
     open = false
   }
 
+  /** Ends the epoch if a stop has given up waiting for it: another query may have begun it again. */
+  private def requireOwn(): Unit = if (abandoned) throw new InterruptedException
+
   private def note(): Unit = {
     val now = System.nanoTime()
     val seconds = Math.max(1e-3, (now - committedAt) / 1e9)
     rate += Math.min(1.0, seconds) * (epochRecords / seconds - rate)
     committedAt = now
     idleSince = now
+    // A third of the time is left for others, however long an epoch takes.
+    restUntil = now + (now - gatheredAt) / 2
     largeEpochs = if (epochRecords >= many) largeEpochs + 1 else 0
     if (largeEpochs >= manyTimes) tooMany = s"$largeEpochs times more than $many records at once"
     if (batch % 100 == 0) {
@@ -404,12 +449,17 @@ private[millrace] final class StreamThread(
     "a stream thread does not end by itself"
   )
 
-  /** Ends the thread after the epoch that it is in. */
+  /** Ends the thread after the epoch that it is in. One that cannot be interrupted is left to itself and commits nothing. */
   override def stop(): Unit = if (Thread.currentThread ne thread) {
     stopping = true
     if (reader != null) reader.wakeUp()
-    thread.join(patienceMs)
-    if (thread.isAlive) { thread.interrupt(); thread.join() }
+    LockSupport.unpark(thread)
+    if (!abandoned) thread.join(patienceMs)
+    if (thread.isAlive && !abandoned) {
+      thread.interrupt()
+      thread.join(endMs)
+      if (thread.isAlive) { abandoned = true; KafkaSink.close(id.toString) }
+    }
   }
   override def explain(): Unit = println(own.lastExecution)
   override def explain(extended: Boolean): Unit = explain()

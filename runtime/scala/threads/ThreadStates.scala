@@ -7,7 +7,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
 import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
-import org.apache.spark.sql.execution.streaming.state.{OpenedState, StateStoreConf}
+import org.apache.spark.sql.execution.streaming.state.{OpenedState, StateStoreConf, ThreadStateProvider}
 
 /**
  * The states of all tasks of a stream thread. `run`: the thread's own id; `kept`: the versions that the checkpoint
@@ -29,8 +29,9 @@ private[millrace] final class ThreadStates(
     c.setConfString(s"$stores.minDeltasForSnapshot", "100")
     // The thread waits for all commits itself, so the driver need not be told of each.
     c.setConfString(s"$stores.commitValidation.enabled", "false")
-    // Checksums are written by the threads that commit.
-    c.setConfString(s"$stores.fileChecksumThreadPoolSize", "0")
+    c.setConfString(s"$stores.providerClass", classOf[ThreadStateProvider].getName)
+    // Nobody reads them.
+    c.setConfString(s"$stores.rocksdb.resetStatsOnLoad", "false")
     new StateStoreConf(c, Map.empty)
   }
   private val hadoop = {

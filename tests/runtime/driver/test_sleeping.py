@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from millrace_compiler import compile_document
 from millrace_runtime import columns
-from millrace_runtime.driver import options
+from millrace_runtime.driver import options, stream_threads
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.job import Job
 from millrace_runtime.job.kafka import Kafka
@@ -43,8 +43,9 @@ class States(Losses):
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs sleep half a second after their last record."""
+    """Jobs sleep half a second after their last record, when they are in stream threads."""
     monkeypatch.setenv(options.SLEEP, "0.5")
+    monkeypatch.setattr(stream_threads, "LOOK_SECONDS", 0.0)
 
 
 @contextmanager
@@ -98,6 +99,8 @@ def test_a_job_without_records_sleeps_and_the_next_record_wakes_it(
     assert pair.new() == [("a", 1), ("a", 3), ("b", 3)]
     assert other.new() == [("a", 10)]
     assert first.states == ["running", "asleep"] * 3
+    # A thread goes on as a thread: no query has started for the two records that woke it up.
+    assert sum("in a stream thread" in line for line in first.logs) == 1
     assert columns.gateway().TopicWatch.consumers() == 0
 
 

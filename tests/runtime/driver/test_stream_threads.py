@@ -170,6 +170,30 @@ def test_other_topic_partitions_end_a_thread(
         assert results(pair, 2) == [("a", 1), ("c", 4)]
 
 
+def test_an_epoch_that_is_written_but_not_logged_is_not_written_again(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    report = Lines()
+    send(pair, 1)
+    with running(changing, once(summed(pair)), tmp_path, report=report) as job:
+        eventually(lambda: report.times(IN_THREAD) == 1 or job.done())
+        send(pair, 2)
+        send(pair, 5, partition=1)
+        assert results(pair, 3) == [("a", 1), ("a", 3), ("b", 5)]
+    # As after a crash between the transaction of all tasks and Spark's log of commits.
+    (commits,) = (tmp_path / "checkpoint").glob("stream*/commits")
+    last = max((each for each in commits.iterdir() if each.name.isdigit()), key=_number)
+    for each in commits.glob(f"*{last.name}*"):
+        each.unlink()
+    send(pair, 4)
+    changing.run(once(summed(pair)), tmp_path)
+    assert results(pair, 4) == [("a", 1), ("a", 3), ("a", 7), ("b", 5)]
+
+
+def _number(path: Path) -> int:
+    return int(path.name)
+
+
 @pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
 def test_a_record_that_stops_a_thread_can_be_skipped_afterwards(
     changing: Changing, pair: Pair, tmp_path: Path, guarantee: str
