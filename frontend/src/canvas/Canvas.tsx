@@ -59,7 +59,7 @@ const NODE_TYPES = { operator: OperatorNode, store: StoreNode, ...MARK_NODES };
 const EDGE_TYPES = { record: RecordEdge };
 const SNAP: [number, number] = [GRID, GRID];
 /** From this many nodes on, only the visible ones are kept in the page. */
-const MANY = 600;
+const MANY = 200;
 /** From this many edges on, wires are not animated and are left out of the tab order. */
 const BUSY = 120;
 /** Milliseconds after the last movement at which the drawing is rendered sharply again. */
