@@ -1,7 +1,7 @@
 """Answers of the API, made from its description: `backend/openapi.json`.
 
-A benchmark of the page serves these in place of the backend's, so that what they contain follows the
-API without being written twice.
+A benchmark of the page serves these in place of the backend's, so that what they contain follows
+the API without being written twice.
 """
 
 from __future__ import annotations

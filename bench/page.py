@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, ViewportSize, sync_playwright
 
 from bench._page_server import page_server
 from checks import chromium
 from launcher import node
 
 STEPS = 90
-SIZE = {"width": 1440, "height": 900}
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 OPENINGS = 5
 #: collects the times of all frames while a gesture lasts
 RECORD = """() => {
@@ -45,13 +45,19 @@ COLLECT = "() => { cancelAnimationFrame(window.__frame); return window.__frames;
 OPENED = """
 const look = (now) => {
   const shown = document.querySelector(".react-flow__node .node-label");
-  if (shown === null || getComputedStyle(shown).visibility !== "visible") requestAnimationFrame(look);
-  else requestAnimationFrame((next) => { window.__opened = next; });
+  const drawn = shown !== null && getComputedStyle(shown).visibility === "visible";
+  if (drawn) requestAnimationFrame((next) => { window.__opened = next; });
+  else requestAnimationFrame(look);
 };
 requestAnimationFrame(look);
 """
 #: Chromium's measurements of the main thread, in seconds
-BUSY, SCRIPT, STYLE, LAYOUT = "TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration"
+BUSY, SCRIPT, STYLE, LAYOUT = (
+    "TaskDuration",
+    "ScriptDuration",
+    "RecalcStyleDuration",
+    "LayoutDuration",
+)
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ def moved(browser: Browser, address: str) -> list[Measured]:
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     for view in ("part", "all"):
         if view == "all":
-            page.locator(".canvas").press("Shift+1")
+            page.locator(".canvas").press("1")
         for layer in ("Design", "Runtime"):
             page.get_by_role("radio", name=layer).click()
             page.wait_for_timeout(1_500)
