@@ -7,7 +7,7 @@ import mimetypes
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -224,8 +224,10 @@ def page_server(nodes: int, every: float = 0.1) -> Iterator[str]:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            # The browser may have gone to another page.
+            with suppress(OSError):
+                self.end_headers()
+                self.wfile.write(body)
 
         def _stream(self) -> None:
             self.send_response(200)
