@@ -110,7 +110,9 @@ interface OpenAddMenu {
 function useMotion(box: React.RefObject<HTMLDivElement | null>, settled: () => void) {
   return useMemo(() => {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    const onMoveStart = () => {
+    const onMoveStart = (event: MouseEvent | TouchEvent | null) => {
+      // Only a person's gesture: an opened topology has the right size of text at once.
+      if (event == null) return;
       clearTimeout(settling);
       box.current?.setAttribute("data-moving", "");
     };
