@@ -1,4 +1,4 @@
-"""A server of the built page, with a generated topology of any size and figures every second."""
+"""A server of the built page, with a generated topology of any size and live figures."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import mimetypes
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from millrace_compiler import catalog
 
+from bench._api import answer, made
 from launcher import places
 
 LANE = 8
-WHEN = "2026-01-01T09:00:00Z"
+TASKS = 4
 _STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("filter", "Large ones", {"predicate": "length(value) > 3"}),
     ("map_values", "Lower case", {"value": "lower(value)"}),
@@ -58,162 +59,123 @@ def document(nodes: int) -> dict[str, Any]:
 
 def compiled(shown: dict[str, Any]) -> dict[str, Any]:
     """Return a compiler's answer: no diagnostics, a summary and types for each node, and a plan."""
-    port = {"role": "stream", "key": "STRING", "value": "STRING", "key_changed": False}
+    port = made("PortType", role="stream", key="STRING", value="STRING")
+    said = {"form": "one sentence about what it does", "values": {}}
     names = [node["id"] for node in shown["nodes"]]
-    return {
-        "diagnostics": [],
-        "ports": {name: {"out": port} for name in names},
-        "summary": dict.fromkeys(names, "one sentence about what it does"),
-        "plan": {
-            "text": "",
-            "subtopologies": [
-                {
-                    "id": 0,
-                    "nodes": names,
-                    "sources": [],
-                    "sinks": [],
-                    "stores": [],
-                    "tasks": 4,
-                    "level": 0,
-                    "levels": [0],
-                }
-            ],
-            "internal_topics": [],
-            "nodes": {
-                name: {
-                    "runs_as": "stream_task",
-                    "guarantee": None,
-                    "why": None,
-                    "subtopologies": [0],
-                }
-                for name in names
-            },
-            "edges": [],
-        },
-        "code": None,
-    }
+    part = made("Subtopology", nodes=names, tasks=TASKS, levels=[0])
+    runs = made("NodePlan", runs_as="stream_task", subtopologies=[0])
+    plan = made("Plan", subtopologies=[part], nodes=dict.fromkeys(names, runs))
+    return made(
+        "CompileResult",
+        ports={name: {"out": port} for name in names},
+        summary=dict.fromkeys(names, said),
+        plan=plan,
+    )
 
 
 class PageServer:
     """Serves ``frontend/dist`` and answers for one running topology."""
 
-    def __init__(self, nodes: int) -> None:
+    def __init__(self, nodes: int, every: float) -> None:
         self.document = document(nodes)
         self.compiled = compiled(self.document)
+        self.every = every
         self.closed = threading.Event()
         self.reports = 0
 
-    def answer(self, path: str) -> Any:
-        """The API's response at an address, or None."""
-        user = {"id": 1, "username": "bench", "display_name": "Bench"}
-        workspace = {"slug": "main", "name": "Main", "role": "admin"}
+    def answer(self, method: str, path: str) -> Any:
+        """The API's response to a request, or None if it has no content."""
+        user = made("User", id=1, username="bench", display_name="Bench")
+        workspace = made("Workspace", id=1, slug="main", name="Main", role="admin")
         answers: dict[str, Any] = {
-            "/api/session": {"user": user, "workspaces": [workspace]},
+            "/api/session": made("Session", user=user, workspaces=[workspace]),
             "/api/catalog": catalog(),
             "/api/topologies/1": self.topology(),
-            "/api/topologies/1/draft": {"document": self.document, "base_version": None},
+            "/api/topologies/1/draft": made("Draft", document=self.document, revision="1"),
+            "/api/topologies/1/versions/1": made("Version", number=1, document=self.document),
             "/api/workspaces/main/compile": self.compiled,
-            "/api/workspaces/main/topics": [],
         }
-        return answers.get(path)
+        return answers[path] if path in answers else answer(method, path)
 
     def topology(self) -> dict[str, Any]:
         """Return the topology in the form of the list."""
-        return {
-            "id": 1,
-            "workspace": "main",
-            "name": self.document["name"],
-            "description": "",
-            "created_at": WHEN,
-            "updated_at": WHEN,
-            "updated_by": "Bench",
-            "latest_version": None,
-            "draft": True,
-            "deployment": None,
-            "node_count": len(self.document["nodes"]),
-        }
+        running = made("DeploymentBrief", id=1, observed="running", desired="running", version=1)
+        return made(
+            "Topology",
+            id=1,
+            workspace="main",
+            name=self.document["name"],
+            latest_version=1,
+            deployment=running,
+            deployments=[running],
+            node_count=len(self.document["nodes"]),
+        )
 
     def deployment(self) -> dict[str, Any]:
         """Return a running deployment."""
-        run = {"id": 1, "epoch": 1, "version": 1, "pid": 1, "host": "here", "report_id": "1-1"}
-        return {
-            "id": 1,
-            "topology": 1,
-            "topology_name": self.document["name"],
-            "version": 1,
-            "target": "local",
-            "settings": {},
-            "desired": "running",
-            "observed": "running",
-            "since": WHEN,
-            "restart_requested": False,
-            "steps": [],
-            "run": {**run, "restarts": 0, "started_at": WHEN},
-            "failure": None,
-            "created_by": "Bench",
-            "created_at": WHEN,
-            "updated_at": WHEN,
-            "revision": 1,
-        }
+        return made(
+            "Deployment",
+            id=1,
+            topology=1,
+            topology_name=self.document["name"],
+            version=1,
+            desired="running",
+            observed="running",
+            run=made("Run", id=1, epoch=1, version=1, pid=1, host="here", report_id="1-1"),
+        )
 
     def report(self) -> dict[str, Any]:
-        """Return figures that all differ from those of the previous second."""
+        """Return figures that all differ from those of the previous report."""
         self.reports += 1
         done = self.reports * 1000
-        names = [node["id"] for node in self.document["nodes"]]
-        task = {"subtopology": 0, "level": 0, "executor": "driver", "host": "here", "records": done}
         now = int(time.time() * 1000)
-        return {
-            "deployment": 1,
-            "run": "1-1",
-            "at": now,
-            "as_of": WHEN,
-            "stale": False,
-            "batch": self.reports,
-            "duration_ms": 400,
-            "input_rate": 1000.0,
-            "process_rate": 1000.0,
-            "phases": {},
-            "nodes": {
-                name: {
-                    "in": done,
-                    "out": done,
-                    "dropped": {},
-                    "dead_letters": 0,
-                    "in_rate": float(done % 997 + index),
-                    "out_rate": float(done % 991 + index),
-                }
-                for index, name in enumerate(names)
+        return made(
+            "Runtime",
+            deployment=1,
+            run="1-1",
+            at=now,
+            batch=self.reports,
+            duration_ms=400,
+            input_rate=1000.0,
+            process_rate=1000.0,
+            nodes={
+                node["id"]: made(
+                    "NodeFigures",
+                    **{"in": done, "out": done},
+                    in_rate=float(done % 997 + index),
+                    out_rate=float(done % 991 + index),
+                )
+                for index, node in enumerate(self.document["nodes"])
             },
-            "tasks": [
-                {
-                    **task,
-                    "task": f"0_{number}",
-                    "partition": number,
-                    "thread": f"stream-{number}",
-                    "topic_partitions": [],
-                    "rate": float(done),
-                    "stream_time": now,
-                    "last_active": now,
-                    "state_rows": None,
-                }
-                for number in range(4)
+            tasks=[
+                made(
+                    "Task",
+                    task=f"0_{number}",
+                    partition=number,
+                    executor="driver",
+                    host="here",
+                    thread=f"stream-{number}",
+                    records=done,
+                    rate=float(done % (991 + number)),
+                    stream_time=now,
+                    last_active=now,
+                )
+                for number in range(TASKS)
             ],
-            "stores": [],
-            "lost": [],
-        }
+        )
 
     def events(self) -> Iterator[bytes]:
-        """Yield a snapshot, then a report every second."""
-        snapshot = {
-            "topology": self.topology(),
-            "deployment": self.deployment(),
-            "deployments": [],
-            "runtime": self.report(),
-            "presence": [],
-        }
+        """Yield a snapshot, then a report every so many seconds."""
+        running = self.deployment()
+        snapshot = made(
+            "LiveSnapshot",
+            topology=self.topology(),
+            deployment=running,
+            deployments=[running],
+            runtime=self.report(),
+        )
         yield _event("snapshot", snapshot)
-        while not self.closed.wait(1.0):
+        while not self.closed.wait(self.every):
             yield _event("runtime.progress", self.report())
 
 
@@ -222,9 +184,12 @@ def _event(name: str, data: Any) -> bytes:
 
 
 @contextmanager
-def page_server(nodes: int) -> Iterator[str]:
-    """Run a server with a topology of this size; yield the address of its page."""
-    content = PageServer(nodes)
+def page_server(nodes: int, every: float = 0.1) -> Iterator[str]:
+    """Run a server with a topology of this size; yield the address of its page.
+
+    `every`: seconds between two reports of live figures.
+    """
+    content = PageServer(nodes, every)
 
     class Handler(BaseHTTPRequestHandler):
         """Serves the page's files, API responses and a stream of events."""
@@ -246,7 +211,7 @@ def page_server(nodes: int) -> Iterator[str]:
             if path == "/api/live":
                 self._stream()
             elif path.startswith("/api/"):
-                found = content.answer(path)
+                found = content.answer(self.command.lower(), path)
                 body = b"" if found is None else json.dumps(found).encode()
                 self._send(204 if found is None else 200, "application/json", body)
             else:
@@ -259,8 +224,10 @@ def page_server(nodes: int) -> Iterator[str]:
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            # The browser may have gone to another page.
+            with suppress(OSError):
+                self.end_headers()
+                self.wfile.write(body)
 
         def _stream(self) -> None:
             self.send_response(200)

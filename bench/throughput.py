@@ -1,11 +1,13 @@
 """Records per second, Kafka to Kafka: Millrace on Spark, and a Kafka Streams application.
 
     ./millrace bench throughput -- --records 2000000
+    ./millrace bench throughput -- --guarantee exactly_once --rounds 3
 
-Both run the same documents with the same broker on this machine, with two threads. Spark runs in
-one process: the first rounds warm it up, and the last is measured from the start to the end of the
-query. Beside records per second of wall-clock time, the table shows the engine's CPU time per
-record, which does not depend on the load of the machine.
+Both run the same documents with the same broker on this machine, with two threads and both
+guarantees. Kafka Streams is a process for each round. Spark runs in one process: the first two
+rounds warm it up, and the others are measured from the start to the end of the query. Beside
+records per second of wall-clock time, the table shows the engine's CPU time per record, which does
+not depend on the load of the machine; both as the median, with the lowest and the highest round.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -22,7 +25,7 @@ import time
 import uuid
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 from millrace_runtime import columns
@@ -32,14 +35,22 @@ from millrace_runtime.job.kafka import Kafka
 from millrace_runtime.session import session
 
 from bench._broker import Broker
+from bench._spread import Spread
 from cli import oracle
+
+Guarantee = Literal["at_least_once", "exactly_once"]
 
 INPUT = "bench-orders"
 TABLE = "bench-items"
 PAYMENTS = "bench-payments"
 PARTITIONS = 4
 KEYS = 10_000
-ROUNDS = 3
+#: rounds at the beginning that only warm up the JVM
+WARMING = 2
+STREAMS, OWN = "Kafka Streams", "Millrace"
+GUARANTEES: tuple[Guarantee, ...] = ("at_least_once", "exactly_once")
+#: measured rounds, by guarantee, topology and system
+Found = dict[tuple[str, str, str], list[dict[str, Any]]]
 #: of every 60 seconds of records, the sessions use the first 30: three per key, 10 s apart
 BURST_EVERY, BURST = 60_000, 30_000
 #: ms between an order and its payment, and the window of their join: one payment for each order
@@ -82,6 +93,10 @@ _PAYMENTS = {
     },
 }
 _UPDATES = {"id": "updates", "kind": "to_stream", "params": {}}
+
+
+#: Kafka Streams' names of guarantees
+_THEIR = {"at_least_once": "at_least_once", "exactly_once": "exactly_once_v2"}
 
 
 def documents() -> dict[str, dict[str, Any]]:
@@ -256,7 +271,9 @@ def figures(records: int, seconds: float, worked: float) -> dict[str, Any]:
     }
 
 
-def on_kafka_streams(address: str, document: Any, records: int) -> dict[str, Any]:
+def on_kafka_streams(
+    address: str, document: Any, records: int, guarantee: Guarantee = "at_least_once"
+) -> dict[str, Any]:
     """Run the same document as a Kafka Streams application with two threads.
 
     It is a separate process, whose CPU time includes its start.
@@ -268,7 +285,8 @@ def on_kafka_streams(address: str, document: Any, records: int) -> dict[str, Any
         done = subprocess.run(
             oracle.command(
                 "app", str(path), "--bootstrap-servers", address, "--threads", "2",
-                "--stop-after", str(records), scratch=scratch,
+                "--stop-after", str(records), "--guarantee", _THEIR[guarantee],
+                scratch=scratch,
             ),
             capture_output=True,
             text=True,
@@ -277,7 +295,10 @@ def on_kafka_streams(address: str, document: Any, records: int) -> dict[str, Any
     if done.returncode != 0:
         return {"error": (done.stderr.strip().splitlines() or ["no reason given"])[-1]}
     found = json.loads(done.stdout.strip().splitlines()[-1])
-    return figures(found["records"], found["seconds"], _of_children() - worked)
+    if found["state"].startswith("ERROR") or found["records"] < records:
+        return {"error": f"{found['records']} of {records} records, {found['state']}"}
+    # Not its own count, which contains records of repartition topics.
+    return figures(records, found["seconds"], _of_children() - worked)
 
 
 def _of_children() -> float:
@@ -285,55 +306,99 @@ def _of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def engine() -> Any:
+    """Return a Spark session with two threads."""
+    return session.create(
+        "millrace-bench",
+        master="local[2]",
+        settings={
+            "spark.driver.memory": "3g",
+            "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
+            "spark.sql.streaming.numRecentProgressUpdates": "1000",
+        },
+    )
+
+
 def main() -> int:
-    """Prints a table."""
+    """Prints a table for each guarantee."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=2_000_000)
     parser.add_argument("--only", choices=sorted(documents()))
+    parser.add_argument("--guarantee", choices=GUARANTEES, help="default: both")
+    parser.add_argument("--rounds", type=int, default=2, help="measured, of each (default: 2)")
     arguments = parser.parse_args()
     chosen = {
         name: document for name, document in documents().items() if arguments.only in (None, name)
     }
+    guarantees = [one for one in GUARANTEES if arguments.guarantee in (None, one)]
+    found: Found = {}
     with Broker() as broker:
         read_by = {topic for document in chosen.values() for topic in document["topics"]}
         fill(broker.address, arguments.records, read_by)
-        found = {}
-        for name, document in chosen.items():
-            read = read_of(document, arguments.records)
-            found[name, "kafka-streams"] = on_kafka_streams(broker.address, document, read)
-        spark = session.create(
-            "millrace-bench",
-            master="local[2]",
-            settings={
-                "spark.driver.memory": "3g",
-                "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
-                "spark.sql.streaming.numRecentProgressUpdates": "1000",
-            },
-        )
+        for guarantee, name in itertools.product(guarantees, chosen):
+            read = read_of(chosen[name], arguments.records)
+            found[guarantee, name, STREAMS] = [
+                on_kafka_streams(broker.address, chosen[name], read, guarantee)
+                for _ in range(arguments.rounds)
+            ]
+        spark = engine()
         try:
-            for name, document in chosen.items():
-                for _ in range(ROUNDS):
-                    found[name, "millrace"] = on_spark(
-                        spark, broker.address, document, most=4 * arguments.records
+            for name, guarantee in itertools.product(chosen, guarantees):
+                turns = [
+                    on_spark(
+                        spark, broker.address, chosen[name],
+                        most=4 * arguments.records, guarantee=guarantee,
                     )
+                    for _ in range(WARMING + arguments.rounds)
+                ]  # fmt: skip
+                found[guarantee, name, OWN] = turns[WARMING:]
         finally:
             spark.stop()
-    show(found)
+    for guarantee in guarantees:
+        print(f"\n{guarantee.replace('_', ' ')}, load {os.getloadavg()[0]:.1f}")
+        show({key[1:]: turns for key, turns in found.items() if key[0] == guarantee})
     return 0
 
 
-def show(found: dict[tuple[str, str], dict[str, Any]]) -> None:
-    """Print one row per topology: both engines, and the ratio of Millrace's throughput."""
-    print(f"{'':12}{'Kafka Streams':>24}{'Millrace':>24}{'ratio':>8}")
-    print(f"{'topology':12}" + f"{'records/s':>13}{'µs/record':>11}" * 2)
+def show(found: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
+    """Print one row per topology: all engines, and what the others need of Millrace's.
+
+    Medians, with the lowest and the highest round.
+    """
+    systems = list(dict.fromkeys(system for _, system in found))
+    others = [each for each in systems if each != OWN]
+    print(f"{'':14}" + "".join(f"{each:>49}" for each in systems) + f"{'ratio':>16}" * len(others))
+    print(
+        f"{'topology':14}"
+        + f"{'records/s':>29}{'µs/record':>20}" * len(systems)
+        + "".join(f"{'clock':>9}{'cpu':>7}" for _ in others)
+    )
     for name in dict.fromkeys(name for name, _ in found):
-        other, own = found[name, "kafka-streams"], found[name, "millrace"]
-        if "error" in other:
-            print(f"{name:12}{other['error']}")
-            continue
-        cells = [f"{each['per_second']:>13,}{each['processor_us']:>11.2f}" for each in (other, own)]
-        ratio = own["per_second"] / other["per_second"]
-        print(f"{name:12}{''.join(cells)}{ratio:>8.2f}")
+        cells, notes = [], []
+        for system in systems:
+            turns = found.get((name, system), [{"error": "not measured"}])
+            wrong = [each["error"] for each in turns if "error" in each]
+            notes += [f"{system}: {wrong[0]}"] if wrong else []
+            cells.append(f"{'-':>29}{'-':>20}" if wrong else _cells(turns))
+        cells += [_ratios(found.get((name, other), []), found[name, OWN]) for other in others]
+        print(f"{name:14}{''.join(cells)}" + "".join(f"  {note}" for note in notes))
+
+
+def _cells(turns: list[dict[str, Any]]) -> str:
+    by_clock = Spread.of([each["per_second"] for each in turns]).show(0)
+    return f"{by_clock:>29}{Spread.of([each['processor_us'] for each in turns]).show(2):>20}"
+
+
+def _ratios(others: list[dict[str, Any]], own: list[dict[str, Any]]) -> str:
+    if not others or any("error" in each for each in (*others, *own)):
+        return f"{'-':>9}{'-':>7}"
+    clock = _median(own, "per_second") / _median(others, "per_second")
+    cpu = _median(others, "processor_us") / _median(own, "processor_us")
+    return f"{clock:>9.2f}{cpu:>7.2f}"
+
+
+def _median(turns: list[dict[str, Any]], figure: str) -> float:
+    return Spread.of([float(each[figure]) for each in turns]).median
 
 
 if __name__ == "__main__":

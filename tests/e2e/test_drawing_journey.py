@@ -97,6 +97,8 @@ def zoomed(page: Page, zoom: float) -> None:
         # React Flow's zoom changes by 2 to the power of the distance / 500.
         page.mouse.wheel(0, -math.log2(zoom / now) * 500)
         page.wait_for_timeout(60)
+    # Texts get their size when the gesture has ended.
+    page.locator(".canvas:not([data-moving])").wait_for()
 
 
 def test_labels_do_not_collide_and_text_has_ten_pixels(page: Page, system: System) -> None:

@@ -81,6 +81,7 @@ def test_a_word_count_runs_as_plain_pyspark_through_a_kill_and_a_change(
         read.until(lambda found: found.highest == {"to": 2, "be": 2, "or": 1, "not": 1}, 120)
         expect(designer.node("lines").locator(".node-footer")).to_contain_text("lag 0")
         footer = designer.node("counts").locator(".node-footer span").first
+        footer.hover()
         expect(footer).to_have_attribute("title", re.compile("in all [1-9]"))
         expect(designer.node("count").locator(".node-footer")).to_have_text("–")
 

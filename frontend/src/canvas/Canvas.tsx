@@ -11,11 +11,13 @@ import {
   SelectionMode,
   useReactFlow,
   useStore,
+  useStoreApi,
 } from "@xyflow/react";
 import {
   type ReactNode,
   Suspense,
   useCallback,
+  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -37,6 +39,7 @@ import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
 import { EmptyCanvas, LayerSwitch, Tools } from "./Floating";
 import { chosenOf, type FlowEdge, type FlowNode, isOperator, nodesOfFrame } from "./flow";
+import { setFlow } from "./liveFigures";
 import { MARK_NODES } from "./markNodes";
 import { OperatorNode } from "./OperatorNode";
 import { PlanAreas } from "./PlanAreas";
@@ -56,7 +59,7 @@ const NODE_TYPES = { operator: OperatorNode, store: StoreNode, ...MARK_NODES };
 const EDGE_TYPES = { record: RecordEdge };
 const SNAP: [number, number] = [GRID, GRID];
 /** From this many nodes on, only the visible ones are kept in the page. */
-const MANY = 600;
+const MANY = 200;
 /** From this many edges on, wires are not animated and are left out of the tab order. */
 const BUSY = 120;
 /** Milliseconds after the last movement at which the drawing is rendered sharply again. */
@@ -101,20 +104,26 @@ interface OpenAddMenu {
 }
 
 /**
- * Marks the canvas while it is moved or something in it is dragged. The browser then shifts the drawing as one layer,
- * and does not look for the pointer among hundreds of nodes.
+ * Marks the canvas while it is moved or something in it is dragged, so that the browser does not look for the pointer
+ * among hundreds of nodes.
  */
-function useMotion(box: React.RefObject<HTMLDivElement | null>) {
+function useMotion(box: React.RefObject<HTMLDivElement | null>, settled: () => void) {
   return useMemo(() => {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    const onMoveStart = () => {
+    const onMoveStart = (event: MouseEvent | TouchEvent | null) => {
+      // Only a person's gesture: an opened topology has the right size of text at once.
+      if (event == null) return;
       clearTimeout(settling);
       box.current?.setAttribute("data-moving", "");
     };
     // Each notch of a mouse wheel would start and end a move of its own.
     const onMoveEnd = () => {
       clearTimeout(settling);
-      settling = setTimeout(() => box.current?.removeAttribute("data-moving"), SETTLE_MS);
+      settling = setTimeout(() => {
+        box.current?.removeAttribute("data-moving");
+        box.current?.removeAttribute("data-zooming");
+        settled();
+      }, SETTLE_MS);
     };
     const dropped = () => box.current?.removeAttribute("data-dragging");
     const dragging = () => {
@@ -128,6 +137,7 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
     // Not when the button is pressed, because a click must still reach the elements below.
     const onMove = (event: MouseEvent | TouchEvent | null) => {
       if (event?.type === "mousemove" || event?.type === "touchmove") dragging();
+      else if (event?.type === "wheel") box.current?.setAttribute("data-zooming", "");
     };
     return {
       onMoveStart,
@@ -136,19 +146,29 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
       onNodeDragStart: dragging,
       onSelectionDragStart: dragging,
     };
-  }, [box]);
+  }, [box, settled]);
 }
 
-/** Sets the size of a pixel for the text, without rendering the canvas. */
+/**
+ * Sets the size of a pixel for the text, without rendering the canvas. During a movement it stays, and the whole drawing is
+ * scaled as one picture: another size is another layout of every node.
+ */
 function Pixel({ box }: { box: React.RefObject<HTMLDivElement | null> }) {
   const pixel = useStore(({ transform: [, , zoom] }) => pixelAt(zoom));
-  useLayoutEffect(() => box.current?.style.setProperty("--px", `${pixel}px`), [box, pixel]);
+  useLayoutEffect(() => {
+    if (box.current?.hasAttribute("data-moving") !== true) setPixel(box.current, pixel);
+  }, [box, pixel]);
   return null;
+}
+
+function setPixel(box: HTMLElement | null, pixel: number) {
+  box?.style.setProperty("--px", `${pixel}px`);
 }
 
 function CanvasInside({ messages }: { messages: ReactNode }) {
   const { edges, nodes, setNodes, onNodesChange, onEdgesChange } = useFlow();
   const flow = useReactFlow<FlowNode, FlowEdge>();
+  const flowStore = useStoreApi();
   const box = useRef<HTMLDivElement>(null);
   const pointer = useRef<Pointer>(null);
   const [addMenu, setAddMenu] = useState<OpenAddMenu | null>(null);
@@ -180,11 +200,19 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
     [flow],
   );
 
+  useEffect(() => {
+    setFlow(flowStore);
+    return () => setFlow(null);
+  }, [flowStore]);
   useCanvasApi(flow, box, pointer, { glide, openAddMenu });
   useViewport(flow, box, nodes.length);
   const wiring = useWiring(openAddMenu);
   const { dropped, moved } = useDropping(flow);
-  const motion = useMotion(box);
+  const settle = useCallback(
+    () => setPixel(box.current, pixelAt(flowStore.getState().transform[2])),
+    [flowStore],
+  );
+  const motion = useMotion(box, settle);
 
   const shared = usePresence((state) => state.people.length > 0);
   const settled = useRef(false);
@@ -260,6 +288,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
       data-stale={stale || undefined}
       data-many={count > BUSY || undefined}
       onPointerMove={(event) => {
+        box.current?.removeAttribute("data-zooming");
         pointer.current = { x: event.clientX, y: event.clientY };
       }}
       onPointerLeave={() => {

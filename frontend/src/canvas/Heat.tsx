@@ -71,7 +71,10 @@ export function HeatSwitch() {
   const [figure, setFigure] = useState<Figure>("none");
   useEffect(() => {
     paint(figure);
-    const stop = useRuntime.subscribe(() => paint(figure));
+    if (figure === "none") return;
+    const stop = useRuntime.subscribe((now, before) => {
+      if (now.figures !== before.figures) paint(figure);
+    });
     return () => {
       stop();
       paint("none");

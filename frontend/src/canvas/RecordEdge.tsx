@@ -3,7 +3,7 @@ import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
 import { drawing, foldedOf } from "../designer/drawn";
-import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
+import { edgeFigures, type RuntimeFigures, subscribeNode } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
@@ -23,6 +23,7 @@ import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
 import type { FlowEdge } from "./flow";
+import { showFigures } from "./liveFigures";
 
 /** Half the height of a port: a wire to a store ends at the node, not at the bottom of its port. */
 const STORE_PORT = 6;
@@ -78,8 +79,7 @@ function Flowed(props: {
   const { hovered, named, short, source, target, x, y } = props;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const write = () => {
-      const { figures } = useRuntime.getState();
+    const write = (figures: RuntimeFigures | null) => {
       const found = edgeFigures(drawing(useDesigner.getState()), { source, target }, figures);
       if (box.current === null) return;
       const now = found !== null && found.rate > 0 && !short ? ` · ${rate(found.rate)}` : "";
@@ -87,11 +87,8 @@ function Flowed(props: {
       box.current.textContent = text;
       box.current.toggleAttribute("data-short", text.length <= SHORT);
     };
-    write();
-    return useRuntime.subscribe((state, before) => {
-      if (state.figures !== before.figures) write();
-    });
-  }, [short, source, target]);
+    return showFigures(() => ({ x, y, width: 1, height: 1 }), write);
+  }, [short, source, target, x, y]);
   return (
     <EdgeLabelRenderer>
       <div
@@ -219,9 +216,13 @@ function useFlow(node: string, on: boolean) {
       element?.removeAttribute("data-flow");
       return;
     }
-    return subscribeNode(node, (figures) =>
-      group.current?.toggleAttribute("data-flow", (figures?.outRate ?? 0) > 0),
-    );
+    let flowed: boolean | undefined;
+    return subscribeNode(node, (figures) => {
+      const flows = (figures?.outRate ?? 0) > 0;
+      if (flows === flowed) return;
+      flowed = flows;
+      group.current?.toggleAttribute("data-flow", flows);
+    });
   }, [node, on]);
   return group;
 }

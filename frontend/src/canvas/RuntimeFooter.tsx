@@ -1,14 +1,10 @@
 import { useEffect, useRef } from "react";
 import { trendOf } from "../designer/backlog";
 import { isRejected, missText, reasonText } from "../designer/reasons";
-import {
-  type HistoryPoint,
-  type NodeFigures,
-  subscribeNode,
-  useRuntime,
-} from "../designer/runtime";
+import { type HistoryPoint, type NodeFigures, useRuntime } from "../designer/runtime";
 import { count, exact, rate, span } from "../ui/format";
 import { t } from "../ui/i18n";
+import { explain, showNodeFigures } from "./liveFigures";
 
 function dropped(figures: NodeFigures): number {
   return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
@@ -111,22 +107,25 @@ export function RuntimeFooter({ node, source }: { node: string; source: boolean 
   const end = useRef<HTMLSpanElement>(null);
   useEffect(
     () =>
-      subscribeNode(node, (figures) => {
+      showNodeFigures(node, (figures) => {
         if (strip.current === null || left.current === null || end.current === null) return;
         strip.current.toggleAttribute("data-failed", figures?.failure != null);
         if (figures === null) {
           left.current.textContent = "–";
           end.current.textContent = "";
+          explain(left.current, () => "");
+          explain(end.current, () => "");
           return;
         }
         const shown = source ? figures.outRate : figures.inRate;
         left.current.textContent = rate(shown);
-        left.current.title = `${exact(Math.round(shown * 10) / 10)} /s · ${t("in all")} ${exact(
-          source ? figures.outTotal : figures.inTotal,
-        )}`;
+        explain(left.current, () => {
+          const total = source ? figures.outTotal : figures.inTotal;
+          return `${exact(Math.round(shown * 10) / 10)} /s · ${t("in all")} ${exact(total)}`;
+        });
         const other = right(figures, useRuntime.getState().history[node] ?? []);
         end.current.textContent = other.text;
-        end.current.title = other.title;
+        explain(end.current, () => other.title);
         end.current.dataset.tone = other.tone;
       }),
     [node, source],

@@ -1,6 +1,5 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { memo, useEffect, useRef } from "react";
-import { subscribeNode } from "../designer/runtime";
 import { keptText } from "../designer/sentences";
 import { useDesigner } from "../designer/store";
 import { labelOf, paramsOf } from "../graph/document";
@@ -9,6 +8,7 @@ import { bytes, count } from "../ui/format";
 import { t } from "../ui/i18n";
 import { CommentBadge } from "./CommentBadge";
 import type { OperatorFlowNode } from "./flow";
+import { showNodeFigures } from "./liveFigures";
 import { ProblemBadge, troubleOf, useSummary } from "./OperatorNode";
 import { PortShape } from "./PortShape";
 
@@ -19,7 +19,7 @@ function StoreFigures({ node }: { node: string }) {
   const box = useRef<HTMLSpanElement>(null);
   useEffect(
     () =>
-      subscribeNode(node, (figures) => {
+      showNodeFigures(node, (figures) => {
         if (box.current === null) return;
         const rows = figures?.storeRows ?? null;
         box.current.textContent =

@@ -1,4 +1,4 @@
-import { cleanup, screen } from "@testing-library/react";
+import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import { useRuntime } from "../designer/runtime";
 import { open } from "../testing/rendering";
@@ -31,6 +31,7 @@ test("bars change in place, and say task, state and rate", () => {
   show(0);
   expect([...container.querySelectorAll(".task-bars i")]).toEqual(bars);
   expect(bars[1]?.style.height).toBe("3px");
+  fireEvent.pointerEnter(bars[1] as HTMLElement);
   expect(bars[1]?.title).toBe("Task 1_1: running · 0 /s");
   expect(screen.getByRole("img").getAttribute("aria-label")).toBe("2 tasks");
   useRuntime

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from "react";
-import { type NodeFigures, subscribeNode, TASK_STATES, useRuntime } from "../designer/runtime";
+import { type NodeFigures, TASK_STATES, useRuntime } from "../designer/runtime";
 import { rate } from "../ui/format";
 import { t } from "../ui/i18n";
+import { explain, showNodeFigures } from "./liveFigures";
 
 const MAX_BARS = 8;
 /** Pixels of the bar of a task without records, and of the busiest task. */
@@ -44,9 +45,12 @@ function draw(element: HTMLElement, figures: NodeFigures | null) {
   for (const [at, bar] of element.querySelectorAll("i").entries()) {
     const task = tasks[at];
     if (task === undefined) continue;
-    bar.style.height = `${heights[at]}px`;
-    const speed = task.rate === null ? "" : ` · ${rate(task.rate)}`;
-    bar.title = `${t("Task")} ${task.task}: ${t(TASK_STATES[task.state])}${speed}`;
+    const height = `${heights[at]}px`;
+    if (bar.style.height !== height) bar.style.height = height;
+    explain(bar, () => {
+      const speed = task.rate === null ? "" : ` · ${rate(task.rate)}`;
+      return `${t("Task")} ${task.task}: ${t(TASK_STATES[task.state])}${speed}`;
+    });
   }
 }
 
@@ -59,7 +63,7 @@ export function TaskBars({ node }: { node: string }) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const stop = subscribeNode(node, (figures) => draw(element, figures));
+    const stop = showNodeFigures(node, (figures) => draw(element, figures));
     const stopHover = useRuntime.subscribe((state, before) => {
       if (state.hoveredTask === before.hoveredTask) return;
       for (const bar of element.querySelectorAll<HTMLElement>("i")) {

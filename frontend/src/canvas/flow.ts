@@ -26,9 +26,9 @@ import {
   noteBox,
   notesOf,
 } from "../graph/drawing";
-import { sizeOf } from "../graph/geometry";
 import type { Drawn } from "../graph/opening";
 import { t } from "../ui/i18n";
+import { measuredOf } from "./handles";
 
 /** `owner`: the fragment node of the document that the node is within. */
 export type OperatorFlowNode = Node<
@@ -112,23 +112,25 @@ export function flowNodes(
     const isSelected = selected.has(node.id);
     const isHidden = hidden.has(node.id);
     const draggable = !readOnly && owner === undefined;
+    const { handles, size } = measuredOf(catalog, node);
     if (
       last !== undefined &&
       last.data.node === node &&
       last.data.owner === owner &&
+      last.handles === handles &&
       last.draggable === draggable &&
       (last.hidden ?? false) === isHidden
     ) {
       return last.selected === isSelected ? last : { ...last, selected: isSelected };
     }
-    const size = sizeOf(catalog, node);
     return {
       ...last,
       id: node.id,
       type: isStoreKind(node.kind) ? ("store" as const) : ("operator" as const),
       position: positionOf(node),
-      width: size.width,
-      height: size.height,
+      ...size,
+      measured: size,
+      handles,
       data: { node, owner },
       selected: isSelected,
       draggable,

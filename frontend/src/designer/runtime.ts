@@ -97,6 +97,10 @@ export interface RunningVersion {
 }
 
 const HISTORY_MS = 15 * 60 * 1000;
+/** The shortest time between two points, if reports come more often. */
+const POINT_MS = 900;
+/** Points that are too old are removed this many at a time, because there are as many histories as nodes. */
+const SLACK = 30;
 
 interface RuntimeState {
   readonly figures: RuntimeFigures | null;
@@ -108,6 +112,8 @@ interface RuntimeState {
     readonly message: string;
   } | null;
   readonly history: Readonly<Record<string, readonly HistoryPoint[]>>;
+  /** When the last points of `history` were taken. */
+  readonly sampledAt: number;
   /** Null if the canvas shows the nodes of the version that runs, or nothing runs. */
   readonly running: RunningVersion | null;
   /** The task under the pointer in any view; all views highlight it. */
@@ -118,25 +124,29 @@ interface RuntimeState {
   setHoveredTask(task: string | null): void;
 }
 
+function recent(points: readonly HistoryPoint[], now: number): readonly HistoryPoint[] {
+  const oldest = now - HISTORY_MS;
+  if ((points[SLACK]?.at ?? now) >= oldest) return points;
+  return points.slice(points.findIndex((point) => point.at >= oldest));
+}
+
 export const useRuntime = create<RuntimeState>()((set) => ({
   figures: null,
   failed: null,
   history: {},
+  sampledAt: 0,
   running: null,
   hoveredTask: null,
   setFigures: (figures) =>
     set((state) => {
-      if (figures === null) return { figures: null, history: {} };
+      if (figures === null) return { figures: null, history: {}, sampledAt: 0 };
+      if (figures.at < state.sampledAt + POINT_MS) return { figures };
       const history: Record<string, readonly HistoryPoint[]> = {};
-      for (const [id, node] of Object.entries(figures.nodes)) {
+      for (const [id, { inRate, lag, outRate }] of Object.entries(figures.nodes)) {
         const old = state.history[id] ?? [];
-        const kept = old.filter((point) => point.at > figures.at - HISTORY_MS);
-        const last = kept.at(-1);
-        const { inRate, outRate, lag } = node;
-        const point = { at: figures.at, inRate, outRate, lag };
-        history[id] = last !== undefined && last.at >= figures.at ? kept : [...kept, point];
+        history[id] = [...recent(old, figures.at), { at: figures.at, inRate, outRate, lag }];
       }
-      return { figures, history };
+      return { figures, history, sampledAt: figures.at };
     }),
   setFailed: (failed) => set({ failed }),
   setRunning: (running) => set({ running }),
@@ -156,18 +166,42 @@ export function subscribeNode(id: string, listener: (figures: NodeFigures | null
   });
 }
 
+interface Wiring {
+  /** The number of edges with records into each node. */
+  readonly inputs: ReadonlyMap<string, number>;
+  /** The output ports of each node from which there are edges. */
+  readonly outputs: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly splits: ReadonlySet<string>;
+}
+
+const wirings = new WeakMap<TopologyDocument, Wiring>();
+
+/** What `figuresOfEdge` needs of a document, found once: it is asked for every edge with every report. */
+function wiringOf(document: TopologyDocument): Wiring {
+  const known = wirings.get(document);
+  if (known !== undefined) return known;
+  const kinds = new Map(document.nodes.map((node) => [node.id, node.kind]));
+  const inputs = new Map<string, number>();
+  const outputs = new Map<string, Set<string>>();
+  for (const edge of document.edges) {
+    if (isStoreKind(kinds.get(edge.source) ?? "")) continue;
+    inputs.set(edge.target, (inputs.get(edge.target) ?? 0) + 1);
+    outputs.set(edge.source, (outputs.get(edge.source) ?? new Set()).add(sourcePort(edge)));
+  }
+  const splits = new Set([...kinds].flatMap(([id, kind]) => (kind === "split" ? [id] : [])));
+  const found = { inputs, outputs, splits };
+  wirings.set(document, found);
+  return found;
+}
+
 /** The node and side whose figures equal those of an edge; null if no figures belong to the edge alone. */
 function figuresOfEdge(
   document: TopologyDocument,
   edge: Pick<DocumentEdge, "source" | "target">,
 ): { readonly node: string; readonly side: "in" | "out" } | null {
-  const kind = (node: string) => findNode(document, node)?.kind ?? "";
-  const records = document.edges.filter((each) => !isStoreKind(kind(each.source)));
-  if (records.filter((each) => each.target === edge.target).length === 1) {
-    return { node: edge.target, side: "in" };
-  }
-  const ports = records.filter((each) => each.source === edge.source).map(sourcePort);
-  const one = new Set(ports).size === 1 && kind(edge.source) !== "split";
+  const { inputs, outputs, splits } = wiringOf(document);
+  if (inputs.get(edge.target) === 1) return { node: edge.target, side: "in" };
+  const one = outputs.get(edge.source)?.size === 1 && !splits.has(edge.source);
   return one ? { node: edge.source, side: "out" } : null;
 }
 

@@ -104,6 +104,28 @@ export function wayAround(
 const detour = (y: number, from: Position, to: Position) =>
   Math.abs(y - from.y) + Math.abs(y - to.y);
 
+/** Width of the columns in which boxes are looked up, about that of a node with the gap beside it. */
+const COLUMN = 256;
+
+/** Finds the boxes in the columns between two points, in their order, without going through all of them for each wire. */
+function columnsOf<T extends Box>(boxes: readonly T[]): (from: Position, to: Position) => T[] {
+  const columns = new Map<number, number[]>();
+  for (const [index, { width, x }] of boxes.entries()) {
+    for (let at = Math.floor(x / COLUMN); at <= Math.floor((x + width) / COLUMN); at += 1) {
+      const column = columns.get(at);
+      if (column === undefined) columns.set(at, [index]);
+      else column.push(index);
+    }
+  }
+  return (from, to) => {
+    const found = new Set<number>();
+    for (let at = Math.floor(from.x / COLUMN); at <= Math.floor(to.x / COLUMN); at += 1) {
+      for (const index of columns.get(at) ?? []) found.add(index);
+    }
+    return [...found].sort((a, b) => a - b).flatMap((index) => boxes[index] ?? []);
+  };
+}
+
 /**
  * The corners of every wire that carries records and goes to the right, by the id of the edge. Collapsed groups stand for
  * the nodes in them.
@@ -120,6 +142,7 @@ export function ways(
   for (const { box, collapsed, group } of frames) {
     if (collapsed) boxes.push({ id: `${group.id}:`, ...box });
   }
+  const near = columnsOf(boxes);
   const shownAs = (node: string) => {
     const frame = hidden.get(node);
     return frame === undefined ? node : `${frame.group.id}:`;
@@ -130,7 +153,7 @@ export function ways(
     if (own[0] === own[1]) continue;
     const ends = endsOf(edge, nodes, catalog, hidden);
     if (ends === null) continue;
-    const others = boxes.filter((box) => !own.includes(box.id));
+    const others = near(...ends).filter((box) => !own.includes(box.id));
     const way = wayAround(...ends, others);
     if (way !== null) found.set(edgeId(edge), way);
   }

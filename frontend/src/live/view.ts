@@ -79,8 +79,9 @@ export function viewOf(input: ViewInput): RuntimeView | null {
   const shown = deployed !== null && !isPlain(input.deployment.settings);
   const stores = shown ? runtime.stores.map(({ node }) => node) : [];
   const ids = new Set([...drawn, ...Object.keys(runtime.nodes), ...stores]);
+  const parts = partsOf(input, runtime, tasks);
   const nodes: Record<string, NodeFigures> = {};
-  for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, tasks);
+  for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, parts);
   const realTime = input.deployment.settings.real_time_ms !== undefined;
   const { batch: number, duration_ms: duration, phases } = runtime;
   return {
@@ -107,20 +108,58 @@ export function failedAt(deployment: Deployment | null): { node: string; message
   return { node: deployment.failure.node, message: describeCause(deployment.failure) };
 }
 
-function nodeFigures(
-  id: string,
-  input: ViewInput,
-  runtime: Runtime,
-  tasks: readonly TaskView[],
-): NodeFigures {
+/** Parts of a report by what they belong to: there may be hundreds of nodes and of tasks. */
+interface Parts {
+  readonly tasks: ReadonlyMap<number, SubtopologyTasks>;
+  readonly stores: ReadonlyMap<string, Runtime["stores"]>;
+  readonly topics: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+interface SubtopologyTasks {
+  readonly tasks: readonly TaskView[];
+  readonly shown: NodeFigures["tasks"];
+  readonly streamTime: number | null;
+}
+
+const NO_TASKS: SubtopologyTasks = { tasks: [], shown: [], streamTime: null };
+const NO_STORES: Runtime["stores"] = [];
+const NO_TOPICS: ReadonlySet<string> = new Set();
+
+function partsOf({ deployed }: ViewInput, runtime: Runtime, tasks: readonly TaskView[]): Parts {
+  const byPart = new Map(
+    [...grouped(tasks, (task) => task.subtopology)].map(([part, mine]) => {
+      const times = mine.map((task) => task.stream_time).filter((time) => time !== null);
+      const shown = mine.map(({ rate, state, task }) => ({ task, state, rate }));
+      const streamTime = times.length === 0 ? null : Math.max(...times);
+      return [part, { tasks: mine, shown, streamTime }];
+    }),
+  );
+  const stores = grouped(runtime.stores, (store) => store.node);
+  return {
+    tasks: byPart,
+    stores,
+    topics: deployed === null ? new Map() : topicsOf(deployed.document),
+  };
+}
+
+function grouped<T, Key>(all: readonly T[], key: (one: T) => Key): Map<Key, T[]> {
+  const groups = new Map<Key, T[]>();
+  for (const one of all) {
+    const group = groups.get(key(one));
+    if (group === undefined) groups.set(key(one), [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+function nodeFigures(id: string, input: ViewInput, runtime: Runtime, parts: Parts): NodeFigures {
   const figures = runtime.nodes[id];
   // An operator that repartitions begins in one sub-topology and does its work in the next.
   const own = input.deployed?.subtopologies[id]?.at(-1);
-  const mine = tasks.filter((task) => task.subtopology === own);
-  const stores = runtime.stores.filter((each) => each.node === id);
-  const times = mine.map((task) => task.stream_time).filter((time) => time !== null);
+  const mine = (own === undefined ? undefined : parts.tasks.get(own)) ?? NO_TASKS;
+  const stores = parts.stores.get(id) ?? NO_STORES;
   const { failure } = input.deployment;
-  const topics = topicsOf(input.deployed?.document, id);
+  const topics = parts.topics.get(id) ?? NO_TOPICS;
   return {
     inRate: figures?.in_rate ?? 0,
     outRate: figures?.out_rate ?? 0,
@@ -129,12 +168,12 @@ function nodeFigures(
     dropped: figures?.dropped ?? {},
     misses: figures?.misses ?? {},
     deadLetters: figures?.dead_letters ?? 0,
-    lag: sourceLag(topics, [...mine, runtime]),
+    lag: sourceLag(topics, [...mine.tasks, runtime]),
     lost: runtime.lost
       .filter((each) => topics.has(each.topic))
       .reduce((sum, each) => sum + each.records, 0),
-    tasks: mine.map((task) => ({ task: task.task, state: task.state, rate: task.rate })),
-    streamTime: times.length === 0 ? null : Math.max(...times),
+    tasks: mine.shown,
+    streamTime: mine.streamTime,
     latency: figures?.latency ?? null,
     storeRows: total(stores.map((store) => store.rows)),
     storeBytes: total(stores.map((store) => store.bytes)),
@@ -142,12 +181,22 @@ function nodeFigures(
   };
 }
 
-function topicsOf(document: TopologyDocument | undefined, node: string): ReadonlySet<string> {
-  const found = document?.nodes.find((each) => each.id === node);
-  if (found === undefined || !isSourceKind(found.kind)) return new Set();
-  const params = found.params ?? {};
-  const topics = Array.isArray(params.topics) ? params.topics : [params.topic];
-  return new Set(topics.filter((topic) => typeof topic === "string"));
+const known = new WeakMap<TopologyDocument, ReadonlyMap<string, ReadonlySet<string>>>();
+
+/** The topics of each source. */
+function topicsOf(document: TopologyDocument): ReadonlyMap<string, ReadonlySet<string>> {
+  const before = known.get(document);
+  if (before !== undefined) return before;
+  const found = new Map(
+    document.nodes
+      .filter(({ kind }) => isSourceKind(kind))
+      .map(({ id, params = {} }): [string, ReadonlySet<string>] => {
+        const topics = Array.isArray(params.topics) ? params.topics : [params.topic];
+        return [id, new Set(topics.filter((topic) => typeof topic === "string"))];
+      }),
+  );
+  known.set(document, found);
+  return found;
 }
 
 /** The lag of a source, over tasks or, for a program without tasks, over the whole report. */
