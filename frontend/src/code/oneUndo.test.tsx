@@ -44,9 +44,11 @@ beforeEach(async () => {
     if (!request.url.endsWith("/programs")) return Response.json({});
     const { program } = await request.json();
     const failing = program.split("\n").indexOf("boom");
-    if (failing < 0) return Response.json({ document: documentOf(program) });
-    const message = `job.py, line ${failing + 1}: NameError: boom`;
-    return Response.json({ error: { code: "program_failed", message } }, { status: 400 });
+    if (failing < 0) return Response.json({ document: documentOf(program), problem: null });
+    const [file, line] = ["job.py", failing + 1];
+    const message = `${file}, line ${line}: NameError: boom`;
+    const problem = { code: "program_failed", message, node: null, file, line };
+    return Response.json({ document: null, problem });
   });
   kit = editor(documentOf("a\n"));
   const show = () => {

@@ -16,11 +16,13 @@ import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { canonical } from "../versions/merge";
 import { documentOf, ProgramFault } from "../versions/programs";
-import { follow, followReading, sameMeaning } from "./following";
+import { filesOf, lineOf, PROGRAM } from "./files";
+import { follow, followReading, sameMeaning, withoutPlace } from "./following";
 import { keepTyped, readTyped } from "./kept";
 
 interface Fault {
   readonly message: string;
+  /** The line of the whole text. */
   readonly line: number | null;
   readonly node: string | null;
 }
@@ -152,8 +154,14 @@ export function prepareReading(): void {
   readingOf(useEditing.getState().ws, sound).catch(() => undefined);
 }
 
+function requestOf(text: string, run?: string) {
+  const [program, ...others] = filesOf(text);
+  const files = Object.fromEntries(others.map((each) => [each.path, each.text]));
+  return { name: PROGRAM, program: program?.text ?? "", files, ...(run && { run }) };
+}
+
 function readingOf(ws: string, text: string, run?: string): Promise<TopologyDocument> {
-  const found = readings.get(text) ?? documentOf(ws, "job.py", text, run);
+  const found = readings.get(text) ?? documentOf(ws, requestOf(text, run));
   readings.delete(text);
   readings.set(text, found);
   found.catch(() => readings.delete(text));
@@ -170,6 +178,16 @@ function soundReading(ws: string, sound: string): Promise<TopologyDocument> {
     return readingOf(ws, base);
   });
 }
+
+const inlined = (node: string) =>
+  t(
+    {
+      id: "code.node_is_of_a_fragment",
+      message:
+        "{node} belongs to a fragment that no function can express, so its nodes are written out. Change the fragment on its own canvas.",
+    },
+    { node },
+  );
 
 async function read(): Promise<void> {
   const { sound, text, topology } = useTyping.getState();
@@ -191,12 +209,16 @@ async function read(): Promise<void> {
   try {
     const before = await soundReading(ws, sound);
     const after = await readingOf(ws, text, RUN);
+    const foreign = withoutPlace(useDesigner.getState().document, before, after);
+    if (foreign !== undefined) throw new Error(inlined(foreign));
     if (unchanged()) await apply(before, after, unchanged);
   } catch (failure) {
     if (!unchanged()) return;
     const { message } = failure as Error;
-    const { line, node } = failure instanceof ProgramFault ? failure : { line: null, node: null };
-    useTyping.setState({ fault: { message, line, node } });
+    const found = failure instanceof ProgramFault ? failure : null;
+    const { file = null, line = null, node = null } = found ?? {};
+    const at = line === null ? null : lineOf(text, file ?? PROGRAM, line);
+    useTyping.setState({ fault: { message, line: at, node } });
     if (failure instanceof ProgramFault && failure.unread) readSoon(AGAIN_MS);
   } finally {
     if (useTyping.getState().text === text) useTyping.setState({ reading: false });
@@ -219,6 +241,21 @@ async function placesIn(
   return new Map(nodes.map((node) => [node.id, positionOf(node)]));
 }
 
+/** The document with places for the nodes that a reading adds to a definition that has places. */
+function placedInside(document: TopologyDocument, catalog: Catalog): TopologyDocument {
+  if (document.fragments === undefined) return document;
+  const fragments = Object.entries(document.fragments).map(([reference, each]) => {
+    const definition = { name: "", ...each } as TopologyDocument;
+    const missing = definition.nodes.filter(({ position }) => position === undefined);
+    if (missing.length === 0 || missing.length === definition.nodes.length)
+      return [reference, each];
+    const ids = missing.map(({ id }) => id);
+    const { name: _name, ...made } = moveNodes(definition, placesOf(definition, catalog, ids));
+    return [reference, made];
+  });
+  return { ...document, fragments: Object.fromEntries(fragments) };
+}
+
 /** Changes the canvas as the text changed, in one step of undo. */
 async function apply(
   before: TopologyDocument,
@@ -233,7 +270,9 @@ async function apply(
   useTyping.setState({ sound: text, fault: null });
   change(t("Edit the program"), (now) => {
     const { document } = followReading(now, before, after);
-    return canonical(document) === canonical(now) ? now : moveNodes(document, new Map(places));
+    if (canonical(document) === canonical(now)) return now;
+    const drawing = moveNodes(document, new Map(places));
+    return catalog === null ? drawing : placedInside(drawing, catalog);
   });
   if (same && !diverged) texts.set(useDesigner.getState().document, text);
   keep();
