@@ -33,6 +33,8 @@ export const zh = {
   "Wall clock": "系统时钟",
   null: "null",
   "Remove record {n}": "删除记录 {n}",
+  "Partition and headers": "分区和消息头",
+  "Width of the key": "键的宽度",
   Input: "输入",
   Outputs: "输出",
   "Run the simulation: what the sinks write is listed here.":
