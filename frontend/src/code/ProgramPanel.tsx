@@ -59,7 +59,7 @@ export function ProgramPanel() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: also when what was typed is drawn or discarded
   useEffect(() => {
     if (topology === null || program === undefined || result?.revision !== revision) return;
-    showProgram(topology, useDesigner.getState().document, program);
+    showProgram(topology, useDesigner.getState().document, program, refusal === null);
   }, [topology, program, result, revision, pending]);
   const status = useMemo(() => {
     if (refusal !== null) return refusal;

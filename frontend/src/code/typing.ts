@@ -6,17 +6,19 @@
  */
 
 import { create } from "zustand";
+import { compileDocument } from "../api/compileCalls";
 import { placed } from "../designer/placing";
 import { useDesigner } from "../designer/store";
 import type { Catalog } from "../graph/catalog";
 import { moveNodes } from "../graph/changes";
 import { type Position, positionOf, type TopologyDocument } from "../graph/document";
 import { placesOf } from "../graph/geometry";
+import { setWritten, writtenOf } from "../graph/written";
 import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { canonical } from "../versions/merge";
 import { documentOf, ProgramFault } from "../versions/programs";
-import { filesOf, lineOf, PROGRAM } from "./files";
+import { filesOf, joined, lineOf, PROGRAM } from "./files";
 import { follow, followReading, sameMeaning, withoutPlace } from "./following";
 import { keepTyped, readTyped } from "./kept";
 
@@ -75,8 +77,27 @@ function isPending({ sound, text }: TypingState): boolean {
   return text !== sound;
 }
 
-/** Shows the generated program of a document on the canvas, with what was typed in it. */
-export function showProgram(topology: number, document: TopologyDocument, program: string): void {
+/** The written program of the document that was shown last. */
+let written = "";
+
+/** The written program of a document as one text; empty if there is none. */
+function writtenIn(document: TopologyDocument): string {
+  const files = Object.entries(writtenOf(document) ?? {});
+  return joined(files.map(([path, text]) => ({ path, text }))) ?? "";
+}
+
+/**
+ * Shows the generated program of a document on the canvas, with what was typed in it. `editable`: whether this person may
+ * have it read.
+ */
+export function showProgram(
+  topology: number,
+  document: TopologyDocument,
+  program: string,
+  editable: boolean,
+): void {
+  const before = written;
+  written = writtenIn(document);
   if (useTyping.getState().topology !== topology) {
     clearTimeout(timer);
     readings = new Map();
@@ -85,6 +106,7 @@ export function showProgram(topology: number, document: TopologyDocument, progra
     const shown = typed ?? { base: program, sound: program, text: program };
     useTyping.setState({ ...NOTHING, topology, ...shown });
     if (isPending(useTyping.getState())) readSoon();
+    if (typed === null && editable) void bring(topology, document, program, written);
   }
   const now = useTyping.getState();
   const known = texts.get(document);
@@ -106,7 +128,11 @@ export function showProgram(topology: number, document: TopologyDocument, progra
     useTyping.setState({ base: program, sound: text, text, fault: null, replaced });
     texts.set(document, text);
     diverged = false;
-    if (known === undefined && text !== program) void check(now, document, program, text);
+    if (known === undefined && editable && written !== "" && written !== before) {
+      void bring(topology, document, program, written);
+    } else if (known === undefined && text !== program) {
+      void check(now, document, program, text);
+    }
   }
   keep();
 }
@@ -135,6 +161,42 @@ async function check(
   texts.set(document, program);
   useTyping.setState({ sound: program, text: program, replaced: true });
   keep();
+}
+
+/**
+ * Shows the text that somebody wrote, which came with a document, instead of its generated program. Where the canvas has
+ * changed since, its lines count.
+ */
+async function bring(
+  topology: number,
+  document: TopologyDocument,
+  program: string,
+  mine: string,
+): Promise<void> {
+  if (mine === "" || mine === program) return;
+  const { ws } = useEditing.getState();
+  let text = mine;
+  try {
+    const [read, drawn] = await Promise.all([readingOf(ws, mine), readingOf(ws, program)]);
+    if (!sameMeaning(read, drawn)) {
+      const { code } = await compileDocument(ws, read, 0);
+      const base = code === null ? null : joined(code.files);
+      if (base === null) return;
+      text = follow(base, mine, program).text;
+      if (!sameMeaning(await readingOf(ws, text), drawn)) return;
+    }
+  } catch {
+    // The generated program is shown.
+    return;
+  }
+  const now = useTyping.getState();
+  if (now.topology !== topology || now.base !== program || now.sound !== program) return;
+  texts.set(document, text);
+  // What was typed since then is an edit of the generated program.
+  const shown = isPending(now) ? follow(program, text, now.text).text : text;
+  useTyping.setState({ sound: text, text: shown });
+  keep();
+  if (shown !== text) readSoon();
 }
 
 export function typeProgram(text: string): void {
@@ -270,8 +332,9 @@ async function apply(
   useTyping.setState({ sound: text, fault: null });
   change(t("Edit the program"), (now) => {
     const { document } = followReading(now, before, after);
-    if (canonical(document) === canonical(now)) return now;
-    const drawing = moveNodes(document, new Map(places));
+    const files = Object.fromEntries(filesOf(text).map((each) => [each.path, each.text]));
+    const drawing = setWritten(moveNodes(document, new Map(places)), files);
+    if (canonical(drawing) === canonical(now)) return now;
     return catalog === null ? drawing : placedInside(drawing, catalog);
   });
   if (same && !diverged) texts.set(useDesigner.getState().document, text);

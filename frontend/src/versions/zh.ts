@@ -26,4 +26,5 @@ export const zh = {
   "Mine: {what}": "我的：{what}",
   "Theirs: {what}": "对方的：{what}",
   "changed groups, notes or pinned records": "更改了分组、注释或固定的记录",
+  "changed the text of the program": "更改了程序的文本",
 };
