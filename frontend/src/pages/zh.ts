@@ -258,4 +258,6 @@ export const zh = {
   "approved by {names}": "由 {names} 批准",
   "Simulate up to the node": "模拟到此节点",
   Fragment: "片段",
+  Canvas: "画布",
+  "Choose a marked node to see its settings on both sides.": "选择带标记的节点，查看其两侧的设置。",
 };

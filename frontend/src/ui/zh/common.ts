@@ -159,4 +159,8 @@ export const common = {
   "common.records_are_pinned_here": "此处固定了 {n} 条记录：模拟从这些记录开始",
   "Dissolve the fragment": "展开片段",
   "Close the fragment": "关闭片段",
+  added: "已添加",
+  removed: "已删除",
+  changed: "已更改",
+  Setting: "设置",
 };
