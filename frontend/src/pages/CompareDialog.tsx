@@ -19,7 +19,9 @@ const SideBySide = later(async () => (await import("../code/SideBySide")).SideBy
 
 const CompareCanvas = later(async () => (await import("./CompareCanvas")).CompareCanvas);
 
-type What = "canvas" | "document" | "code";
+const CompareState = later(async () => (await import("./CompareState")).CompareState);
+
+type What = "canvas" | "document" | "code" | "state";
 
 /** Compares two versions, or a version and the canvas: in one drawing, or side by side as document or generated code. */
 export function CompareDialog(props: {
@@ -87,6 +89,7 @@ export function CompareDialog(props: {
               { id: "canvas", title: t("Canvas") },
               { id: "document", title: t("Document") },
               { id: "code", title: t("Code") },
+              { id: "state", title: t("State") },
             ]}
           />
           <span className={`${classes.note} m-cut`} title={summary}>
@@ -106,6 +109,12 @@ export function CompareDialog(props: {
           <Suspense fallback={null}>
             {what === "canvas" ? (
               <CompareCanvas left={sides.data.left.document} right={sides.data.right.document} />
+            ) : what === "state" ? (
+              <CompareState
+                ws={ws}
+                left={sides.data.left.document}
+                right={sides.data.right.document}
+              />
             ) : (
               <SideBySide
                 left={sides.data.left.text}

@@ -335,7 +335,6 @@ export const zh = {
   "no effect on these records": "对这些记录没有影响",
   "no records on either side": "两边都没有记录",
   "How they compare": "比较结果",
-  Why: "原因",
   "The first {n} are shown.": "显示前 {n} 条。",
   "Not predicted": "未预测",
   equal: "相同",

@@ -163,4 +163,7 @@ export const common = {
   removed: "已删除",
   changed: "已更改",
   Setting: "设置",
+  "This topic is now read.": "从现在起读取此主题。",
+  "This topic is no longer read.": "不再读取此主题。",
+  Why: "原因",
 };
