@@ -18,6 +18,7 @@ from tests.runtime import topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
+NAME = "First hour"
 ORDERS, ITEMS, REVENUE = "hour-orders", "hour-items", "hour-revenue"
 HOUR = 3_600_000
 #: milliseconds; a simulator or a deployment starts, on a busy machine
@@ -64,15 +65,15 @@ class Person:
 
 def order(item: str, quantity: int, price: float, at: int) -> Sentence:
     value = json.dumps({"item": item, "quantity": quantity, "price": price})
-    return Sentence(at % 2, at, value, None)
+    return Sentence(0, at, value, None)
 
 
 def test_a_new_user_has_revenue_per_category_and_hour_within_the_hour(
     page: Page, system: System
 ) -> None:
     now = int(time.time() * 1000) // HOUR * HOUR
-    create_topic(system.bootstrap_servers, ORDERS, 2)
-    create_topic(system.bootstrap_servers, ITEMS, 2)
+    create_topic(system.bootstrap_servers, ORDERS, 1)
+    create_topic(system.bootstrap_servers, ITEMS, 1)
     categories = {"tea": "drinks", "milk": "drinks", "bread": "food"}
     write(
         system.bootstrap_servers,
@@ -92,7 +93,7 @@ def test_a_new_user_has_revenue_per_category_and_hour_within_the_hour(
         page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first
     )
     page.get_by_test_id("topology-name").fill("")
-    person.type("Revenue")
+    person.type(NAME)
     person.click(page.get_by_test_id("create-topology"))
     page.wait_for_url("**/t/*")
     designer = Designer(page)
@@ -117,7 +118,18 @@ def add(person: Person, designer: Designer, kind: str, x: int, y: int) -> str:
 
 def see_all(person: Person, designer: Designer) -> None:
     """Bring all nodes into view."""
-    person.click(designer.page.get_by_role("button", name="Show everything"))
+    page = designer.page
+    person.click(page.get_by_role("button", name="Show everything"))
+    page.locator(".react-flow__viewport").evaluate(
+        """async view => {
+            let last, now = view.style.transform;
+            do {
+                last = now;
+                await new Promise(done => setTimeout(done, 400));
+                now = view.style.transform;
+            } while (last !== now);
+        }"""
+    )
 
 
 def wire(person: Person, designer: Designer, source: str, target: str, port: str = "in") -> None:
@@ -181,6 +193,7 @@ def draw_the_orders(person: Person, designer: Designer) -> None:
     write_into(person, designer, "predicate", "value.quanity > 0")
     # A text has no fields: the orders are JSON.
     person.read(page.get_by_test_id("problem").first, "value")
+    see_all(person, designer)
     designer.select(orders)
     choose(person, designer, "value", "JSON")
     take_the_schema(person, designer, ORDERS)
@@ -222,31 +235,118 @@ def join_the_categories(person: Person, designer: Designer) -> None:
 
 
 def add_up(person: Person, designer: Designer) -> None:
-    """The window has no unit, the total starts as a whole number, and nothing reads the result."""
+    """The window has no unit, which its field and its picture show; nothing writes the result."""
     page = designer.page
     total = add(person, designer, "aggregate", 640, 100)
     wire(person, designer, "join", total)
     designer.select(total)
     write_into(person, designer, "group_by", "value.category")
-    type_ = designer.field("type").locator("input").first
-    person.click(type_)
+    person.click(designer.field("type").locator("input").first)
     person.type("DOUBLE")
     write_into(person, designer, "initializer", "0")
     write_into(person, designer, "aggregator", "agg + value.amount")
     choose(person, designer, "window", "Tumbling")
     size = designer.field("window").get_by_role("combobox").nth(1)
-    person.click(size)
-    person.press("ControlOrMeta+A")
-    person.type("60")
+    for text, shown in (("60", "60 ms"), ("1 hour", "1 hour")):
+        person.click(size)
+        person.press("ControlOrMeta+A")
+        person.type(text)
+        person.press("Tab")
+        expect(size).to_have_value(shown)
+        person.seconds += 20
+    person.read(page.get_by_text("no result is written"), "no sink")
+    sink = add(person, designer, "sink.topic", 640, 300)
+    wire(person, designer, total, sink)
+    designer.select(sink)
+    person.click(designer.field("topic").locator("input:not([type=hidden])").last)
+    person.type(REVENUE)
+    person.press("Enter")
     person.press("Tab")
+    person.click(page.get_by_role("button", name="Arrange automatically"))
+
+
+def sample(person: Person, designer: Designer, source: str) -> None:
+    """Take records of a source's topic as inputs."""
+    page = designer.page
+    designer.add_inputs("Sample…")
+    dialog = page.get_by_role("dialog")
+    chosen = dialog.get_by_role("combobox", name="Source")
+    if chosen.input_value() != source:
+        person.click(chosen)
+        listed = page.get_by_role("listbox", name="Source")
+        person.click(listed.get_by_role("option", name=source))
+    person.click(dialog.get_by_role("button", name=re.compile("^Add (to the )?records$")))
+    expect(dialog).to_have_count(0)
 
 
 def try_it(person: Person, designer: Designer) -> None:
-    """A simulation."""
+    """Nothing comes out: the orders have no key to join by, as the steps say."""
+    page = designer.page
+    designer.open_panel("Simulate")
+    for topic in (ORDERS, ITEMS):
+        sample(person, designer, topic)
+    person.click(page.get_by_test_id("simulate-run"))
+    summary = page.get_by_test_id("simulation-summary")
+    person.read(summary, "5 records in, 0 records out, 2 dropped")
+    panel = page.get_by_test_id("simulate")
+    person.click(panel.get_by_role("radio", name="Step by step"))
+    person.click(panel.get_by_role("button", name="Next record that ended"))
+    person.read(page.get_by_test_id("simulation-why"), "key")
+    see_all(person, designer)
+    x, y = middle_of_the_edge(page, "filter", "join")
+    canvas = page.locator(".react-flow").bounding_box()
+    assert canvas is not None
+    key = add(person, designer, "select_key", int(x - canvas["x"]), int(y - canvas["y"]))
+    see_all(person, designer)
+    designer.select(key)
+    write_into(person, designer, "key", "value.item")
+    person.click(page.get_by_test_id("simulate-run"))
+    person.read(summary, "5 records in, 2 records out, 0 dropped")
+
+
+def middle_of_the_edge(page: Page, source: str, target: str) -> tuple[float, float]:
+    """Where a node that is dropped comes into the edge."""
+    path = page.locator(f'[data-wire^="{source}."][data-wire*=">{target}."] path').first
+    found: list[float] = path.evaluate(
+        """path => {
+            const at = path.getPointAtLength(path.getTotalLength() / 2);
+            const shown = at.matrixTransform(path.getScreenCTM());
+            return [shown.x, shown.y];
+        }"""
+    )
+    return found[0], found[1]
 
 
 def run_it(person: Person, designer: Designer, system: System, now: int) -> None:
-    """A deployment."""
-    assert topics
-    assert struct
-    assert now
+    """The topic of the results does not exist yet; then each order adds to its hour."""
+    page = designer.page
+    person.click(page.get_by_test_id("deploy"))
+    person.read(page.get_by_test_id("missing-topics"), REVENUE)
+    person.click(page.get_by_test_id("create-topics"))
+    designer.expect_state("running", PATIENCE / 1000)
+    person.seconds += 60
+    write(
+        system.bootstrap_servers,
+        ORDERS,
+        [order("milk", 3, 1.0, now + 10), order("bread", 1, 2.0, now + 11)],
+    )
+    expected = {("drinks", now): 6.0, ("food", now): 4.0}
+    deadline = time.monotonic() + PATIENCE / 1000
+    while revenue(system) != expected:
+        assert time.monotonic() < deadline, revenue(system)
+        time.sleep(1)
+    designer.command("Layer: Runtime")
+    person.read(designer.node("aggregate").locator(".node-footer"), "4")
+    designer.open_deployment()
+    person.click(page.get_by_test_id("stop"))
+    designer.expect_state("stopped", 90)
+
+
+def revenue(system: System) -> dict[tuple[str, int], float]:
+    """Return the last value of each category and hour."""
+    size = topics.size(system.bootstrap_servers, REVENUE)
+    found = {}
+    for each in topics.consume(system.bootstrap_servers, REVENUE, size):
+        (hour,) = struct.unpack(">q", each.key()[-8:])
+        found[each.key()[:-8].decode(), hour] = struct.unpack(">d", each.value())[0]
+    return found

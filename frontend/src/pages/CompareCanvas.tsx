@@ -49,6 +49,17 @@ export function settingsApart(
     .map((name) => ({ name, before: text(old[name]), after: text(now[name]) }));
 }
 
+/** Part of its size to which a drawing shrinks to fit: names stay readable, and the rest is scrolled to. */
+const SMALLEST = 0.6;
+
+function readable(box: HTMLElement | null) {
+  const svg = box?.querySelector("svg");
+  const width = Number(svg?.getAttribute("width"));
+  if (svg == null) return;
+  svg.style.minWidth = `${Math.round(width * SMALLEST)}px`;
+  svg.style.maxWidth = `${width}px`;
+}
+
 /** Two versions in one drawing, with what was added, removed and changed, and the settings of a chosen node. */
 export function CompareCanvas({
   left,
@@ -77,7 +88,11 @@ export function CompareCanvas({
           </li>
         ))}
       </ul>
-      <div className={`${classes.comparePicture} m-scroll`} data-testid="compare-canvas">
+      <div
+        className={`${classes.comparePicture} m-scroll`}
+        data-testid="compare-canvas"
+        ref={readable}
+      >
         <Picture
           document={document}
           catalog={catalog}
