@@ -227,7 +227,9 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
     )
     if screen.answers == "fail":
         page.get_by_role("alert").first.wait_for()
-    elif not screen.answers:
+    elif screen.answers == "hold":
+        page.locator(LOADING).first.wait_for()
+    else:
         place = ".react-flow__node" if "/t/" in page.url else "main"
         page.locator(place).first.wait_for()
     _settle(page, screen)

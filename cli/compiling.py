@@ -22,7 +22,9 @@ from cli.documents import analyzer, read_document, show_diagnostics
 
 def compile_command(arguments: argparse.Namespace) -> int:
     """Write the job; exit code 2 and diagnostics for a document that is refused."""
-    document = read_document(arguments.document, arguments.environment, fragments=True)
+    document = read_document(
+        arguments.document, arguments.environment, fragments=True, parameters=True
+    )
     with analyzer() as known:
         compilation = compile_document(
             document, known, real_time=arguments.real_time, dialect=arguments.dialect

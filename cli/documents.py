@@ -87,14 +87,18 @@ def keep(folder: Path, found: Scenario | ScenarioResult) -> Path:
 
 
 def read_document(
-    path: str, environment: str | None = None, *, fragments: bool = False
+    path: str,
+    environment: str | None = None,
+    *,
+    fragments: bool = False,
+    parameters: bool = False,
 ) -> TopologyDocument:
     """Return a topology document; for a scenario file, its topology; for a program, its document.
 
     Its parameters have the values of the environment; None: that in MILLRACE_ENVIRONMENT, or the
     defaults. `fragments`: they stay, so that what the compiler reports has their nodes; otherwise,
-    they are expanded. A document with invalid parameters is returned as it is, and compiling it
-    reports them.
+    they are expanded. `parameters`: they stay as well, unless an environment is chosen. A document
+    with invalid parameters is returned as it is, and compiling it reports them.
 
     Raises DocumentError for text that is not a document, and MillraceError with file and line for
     a program that fails.
@@ -107,6 +111,8 @@ def read_document(
     # The compiler reports what is wrong with it.
     chosen = environment or os.environ.get("MILLRACE_ENVIRONMENT")
     whole = cast(TopologyDocument, document)
+    if parameters and fragments and chosen is None:
+        return whole
     return filled(whole, chosen) if fragments else resolved(whole, chosen)
 
 

@@ -53,7 +53,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     if uses_broker(document):
         # Before Spark starts to check the expressions.
         try:
-            require_reachable(arguments.bootstrap_servers)
+            client = kafka_options(None, os.environ)
+            require_reachable(arguments.bootstrap_servers, client.get("security.protocol"))
         except MillraceError as error:
             echo(error.message)
             return 1

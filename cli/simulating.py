@@ -55,14 +55,15 @@ class Warm:
     """A warm session that compiles and runs documents, one or two at a time.
 
     A process has only one Spark session, which all open instances share; the last one to close
-    stops it. `unbatched`: run the operator without Spark's micro-batches, for tests.
+    stops it. `unbatched`: run the operator without Spark's micro-batches where that is possible, as
+    the page's simulations do.
     """
 
     _open = 0
 
     def __init__(self, cores: int = 1, *, unbatched: bool = False) -> None:
         Warm._open += 1
-        self._simulators = UnbatchedSimulator if unbatched else Simulator
+        self._unbatched = unbatched
         self.spark = simulation_session(f"local[{cores}]")
         self.analyzer: Analyzer = kept.analyzer or session_analyzer(self.spark)
         self._compiling = threading.Lock()
@@ -91,8 +92,17 @@ class Warm:
         if compilation.dialect == "plain":
             return self._simulate_plain(compilation, lines, cut, restart_each=restart_each)
         with _explained():
-            simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
-            return simulator.run(lines)
+            graph = self._task_graph(compilation)
+            if self._unbatched and not any("restart" in line for line in lines):
+                try:
+                    made = self._simulator(document, graph, cut, restart_each=restart_each)
+                    return made.run(lines)
+                except MillraceError as error:
+                    if error.code != "reads_its_own":
+                        raise
+            kind = Simulator
+            made = self._simulator(document, graph, cut, restart_each=restart_each, kind=kind)
+            return made.run(lines)
 
     def _simulate_plain(
         self, compilation: Compilation, lines: list[InputLine], cut: Cut, *, restart_each: bool
@@ -113,7 +123,8 @@ class Warm:
         if not compilation.ok:
             raise Refused(compilation.diagnostics)
         with _explained():
-            simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
+            graph = self._task_graph(compilation)
+            simulator = self._simulator(document, graph, cut, restart_each=restart_each)
             return simulator.run_batches(pack.batches(cut))
 
     def _task_graph(self, compilation: Compilation) -> TaskGraph:
@@ -125,14 +136,16 @@ class Warm:
     def _simulator(
         self,
         document: TopologyDocument,
-        compilation: Compilation,
+        graph: TaskGraph,
         cut: Cut,
         *,
         restart_each: bool,
+        kind: type[Simulator] | None = None,
     ) -> Simulator:
-        return self._simulators(
+        made = kind or (UnbatchedSimulator if self._unbatched else Simulator)
+        return made(
             self.spark.newSession(),
-            self._task_graph(compilation),
+            graph,
             name=str(document.get("name") or "simulation"),
             partitions={
                 name: int(topic.get("partitions", 1))
@@ -175,7 +188,7 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     lines = read_lines(arguments.inputs)
     if arguments.output:  # fails before the work instead of after it
         Path(arguments.output).touch()
-    warm = Warm()
+    warm = Warm(unbatched=True)
     try:
         compilation = warm.compile(document, arguments.dialect)
         if compilation.diagnostics:

@@ -35,7 +35,7 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
     """Run all tests. Exit code 0: all pass; 1: one fails; 2: a refused document or invalid test."""
     document = read_document(arguments.document, arguments.environment, fragments=True)
     tests = find_tests(arguments.document, arguments.tests)
-    warm = Warm()
+    warm = Warm(unbatched=True)
     results = []
     try:
         compilation = warm.compile(document)

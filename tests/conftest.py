@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from checks import chromium as chromium_of_this_machine
-from launcher import java
+from launcher import archive, java
 from launcher.services import broker as embedded_broker
 from launcher.services import redis as embedded_redis
 
@@ -29,12 +29,18 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("millrace")
 
+#: no optimizing compiler
+QUICK = "-XX:TieredStopAtLevel=1"
+
 
 def pytest_configure() -> None:
     """Make SIGTERM an interrupt, so that an ended run also ends its brokers and servers."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     os.environ["MILLRACE_RESIDENT"] = "0"  # commands that tests run leave no process behind
+    # Most of Spark's JVMs live for seconds: optimizing their code would take the time of the tests.
+    if QUICK not in os.environ.get("SPARK_SUBMIT_OPTS", ""):
+        os.environ.update(archive.with_options([QUICK]))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -27,23 +27,62 @@ Analyzers: :class:`SocketAnalyzer` (a running server), :class:`CachingAnalyzer` 
 front of another one) and :class:`RecordedAnalyzer` (answers from a file; a double for tests).
 """
 
-from millrace_compiler.catalog.catalog import catalog
-from millrace_compiler.compilation.compilation import Compilation, Refused, compile_document
-from millrace_compiler.compilation.describe import Description, describe
-from millrace_compiler.diagnostics.diagnostics import Diagnostic
-from millrace_compiler.documents.document import FORMAT, DocumentError, load_document
-from millrace_compiler.export.bundle import bundle_files
-from millrace_compiler.inference.analysis import (
-    Analyzer,
-    AnalyzerUnavailable,
-    CachingAnalyzer,
-    ExpressionError,
-    ExpressionRequest,
-    ExpressionResult,
-    RecordedAnalyzer,
-    SocketAnalyzer,
-)
-from millrace_compiler.inference.registries import HttpSchemas, NoSchema, Schemas
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from millrace_compiler.catalog.catalog import catalog
+    from millrace_compiler.compilation.compilation import Compilation, Refused, compile_document
+    from millrace_compiler.compilation.describe import Description, describe
+    from millrace_compiler.diagnostics.diagnostics import Diagnostic
+    from millrace_compiler.documents.document import FORMAT, DocumentError, load_document
+    from millrace_compiler.export.bundle import bundle_files
+    from millrace_compiler.inference.analysis import (
+        Analyzer,
+        AnalyzerUnavailable,
+        CachingAnalyzer,
+        ExpressionError,
+        ExpressionRequest,
+        ExpressionResult,
+        RecordedAnalyzer,
+        SocketAnalyzer,
+    )
+    from millrace_compiler.inference.registries import HttpSchemas, NoSchema, Schemas
+
+# Names are imported on first use: a program that builds a document needs only a few of them.
+_HOMES = {
+    "catalog.catalog": ("catalog",),
+    "compilation.compilation": ("Compilation", "Refused", "compile_document"),
+    "compilation.describe": ("Description", "describe"),
+    "diagnostics.diagnostics": ("Diagnostic",),
+    "documents.document": ("FORMAT", "DocumentError", "load_document"),
+    "export.bundle": ("bundle_files",),
+    "inference.analysis": (
+        "Analyzer",
+        "AnalyzerUnavailable",
+        "CachingAnalyzer",
+        "ExpressionError",
+        "ExpressionRequest",
+        "ExpressionResult",
+        "RecordedAnalyzer",
+        "SocketAnalyzer",
+    ),
+    "inference.registries": ("HttpSchemas", "NoSchema", "Schemas"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the package when it is first used."""
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    globals()[name] = found
+    return found
+
 
 __all__ = [
     "FORMAT",

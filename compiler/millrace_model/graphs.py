@@ -53,6 +53,17 @@ class Reader(TypedDict):
     columns: dict[str, str]
 
 
+class CalledFunctions(TypedDict):
+    """Functions in Python that the expressions of a step call, and the types that they return.
+
+    ``file``: that of a program whose lines the code has.
+    """
+
+    code: str
+    returns: dict[str, str]
+    file: NotRequired[str]
+
+
 class StepParams(TypedDict, total=False):
     """Parameters of a step that Python reads; others are for the operator alone."""
 
@@ -77,6 +88,7 @@ class StepParams(TypedDict, total=False):
     code: str
     class_name: str
     arguments: Params
+    functions: CalledFunctions
     #: name of the file that the code is from
     file: str
     keep_null_keys: bool

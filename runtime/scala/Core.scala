@@ -204,9 +204,11 @@ trait TaskContext {
 
   /**
    * Calls back with the clock's time every `intervalMs` of stream time [PA4] or wall-clock time. Callable in `init` and
-   * later.
+   * later. `start`: the time in ms from which intervals count; those that have passed are left out (KIP-1146).
    */
-  def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule
+  def schedule(node: Node, intervalMs: Long, streamTime: Boolean, start: Option[Long] = None)(
+      callback: Long => Unit
+  ): Schedule
 
   /** Sends a row out of the task, to a sink, a repartition or a wire (see [[Family]]). */
   def emit(row: Outgoing): Unit

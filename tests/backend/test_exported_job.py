@@ -31,7 +31,10 @@ PACKAGES = (
     *("pyspark", "py4j", "google-re2"),
     *("pytest", "iniconfig", "packaging", "pluggy", "pygments"),
 )
-KEPT = ("HOME", "LANG", "TMPDIR", "MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_JAR_MIRROR")
+KEPT = (
+    *("HOME", "LANG", "TMPDIR", "SPARK_SUBMIT_OPTS"),
+    *("MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_JAR_MIRROR"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ import pytest
 from millrace_runtime.results.comparing import differences
 
 from tests.conformance import through_driver
+from tests.conformance.called_functions import with_functions
 
 FOLDERS = [Path(__file__).parent / name for name in ("scenarios", "random", "semantics")]
 SCENARIOS: dict[str, Any] = {
@@ -61,5 +63,27 @@ def test_a_function_as_a_handler_gives_what_kafka_streams_gave(name: str) -> Non
     assert differences(scenario, cast(Any, through_driver.run(changed)), "each") == []
 
 
+#: Scenarios with each kind of node whose expressions can be functions.
+CALLED = [
+    "C03", "C04", "C06b", "D02", "D06", "D10", "D11", "D12", "D52", "D53", "E02a", "F01a",
+    "G01b", "K01a", "K05b", "K51", "K53", "L53", "a-processor-reads-derived-tables",
+    "custom-windows-ahead-of-time", "hopping-windows-with-an-offset",
+]  # fmt: skip
+WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in SCENARIOS if n not in REASONS] if WHOLE else CALLED)
+def test_functions_of_tables_give_what_kafka_streams_gave(name: str) -> None:
+    scenario = SCENARIOS[name]
+    topology = with_functions(scenario["topology"])
+    if topology is None:
+        assert name not in CALLED
+        pytest.skip("it has no expression for which there is a function")
+    changed: Any = {**scenario, "topology": topology}
+    assert differences(scenario, cast(Any, through_driver.run(changed)), "each") == []
+
+
 def test_only_descriptions_and_restarts_are_not_compared() -> None:
-    assert (len(SCENARIOS), len(REASONS)) == (286, 13), REASONS
+    assert (len(SCENARIOS), len(REASONS)) == (287, 13), REASONS

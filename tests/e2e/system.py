@@ -96,7 +96,6 @@ def running_system(
         "DATABASE_URL",
         "MILLRACE_PUBLIC_URL",
         "MILLRACE_OPERATOR_JAR",
-        "SPARK_SUBMIT_OPTS",
     ):
         environment.pop(outside, None)
     if kafka is not None:

@@ -18,10 +18,9 @@ def started(
 ) -> subprocess.Popen[str]:
     """Start a script of this folder in a process session of its own.
 
-    Its JVM lives for seconds: classes come from the archive if there is one, and no optimizing
-    compiler takes the time that the job needs.
+    Its JVM lives for seconds, so classes come from the archive if there is one.
     """
-    quick = archive.with_options([*archive.spark().use(), "-XX:TieredStopAtLevel=1"])
+    quick = archive.with_options(archive.spark().use())
     master = [] if "--master" in options else ["--master", "local[2]"]
     path = os.pathsep.join([*(str(ROOT / each) for each in ("compiler", "runtime")), str(ROOT)])
     return subprocess.Popen(

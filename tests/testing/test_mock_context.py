@@ -29,6 +29,9 @@ def test_a_schedule_runs_by_hand() -> None:
     assert context.forwarded() == []
     [schedule] = context.scheduled_punctuators()
     assert (schedule.interval, schedule.type) == (10_000, WALL_CLOCK_TIME)
+    assert schedule.start_time is None
+    context.schedule("1 hour", WALL_CLOCK_TIME, print, start_time=5)
+    assert context.scheduled_punctuators()[-1].start_time == 5
     schedule.punctuator(77)
     assert [each.record for each in context.forwarded()] == [Record("a", 1, 77), Record("b", 1, 77)]
     context.reset_forwards()

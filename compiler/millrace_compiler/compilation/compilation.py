@@ -42,6 +42,7 @@ from millrace_compiler.planning.plan import Plan, make_plan, runs_as
 from millrace_compiler.planning.plan_text import plan_text
 from millrace_compiler.planning.task_graph import task_graph
 from millrace_compiler.program.fragments import Fragments, read_fragments
+from millrace_compiler.program.parameters import read_parameters
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import write_program
 
@@ -282,9 +283,12 @@ def compile_document(
     if dialect == "plain" and not report.failed:
         written = emit_plain(graph, inferred, settings, report, analyzer)
     elif not report.failed:
-        written = write_program(
-            graph, settings, _fragments(resolution.document, expansion, graph, settings)
-        )
+        filled = cast(TopologyDocument, resolution.document)
+        declared = read_parameters(raw, filled, expansion, graph, settings)
+        if declared is None:
+            written = write_program(graph, settings, _fragments(filled, expansion, graph, settings))
+        else:
+            written = write_program(graph, settings, *declared)
     compilation = Compilation(
         document,
         graph,

@@ -49,6 +49,15 @@ class Processor:
     called: Called | None = None
 
 
+@dataclass(frozen=True)
+class Function:
+    """A function in the user's Python code; ``names``: all functions that its node calls."""
+
+    code: str
+    name: str
+    names: tuple[str, ...]
+
+
 def call(function: str, *args: object, **keywords: object) -> Call:
     """A call; keywords that are ``None`` are left out."""
     return Call(function, args, tuple((k, v) for k, v in keywords.items() if v is not None))

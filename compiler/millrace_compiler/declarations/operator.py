@@ -58,6 +58,8 @@ class Ask:
     path: str | None
     #: Whether it is evaluated once for each record, so that random values can be recorded.
     once: bool = False
+    #: Names and types of the functions in Python that it can call.
+    functions: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ class Scope:
         the processing time.
         """
         full = f"{parameter}{path}" if path else None
-        return Ask(parameter, text, columns, expects, full, once)
+        called = self.operator.called_functions
+        return Ask(parameter, text, columns, expects, full, once, tuple(called.items()))
 
     def fault(self, code: str, parameter: str, path: str | None = None, **data: object) -> None:
         """Reports a fault of this node."""
@@ -140,8 +143,9 @@ class Operator:
     out_ports: ClassVar[tuple[OutPort, ...]] = ()
     #: Position in the palette within the family, lowest first.
     place: ClassVar[int] = 50
-    #: Parameters that come first in the form.
+    #: Parameters that come first in the form, and those that come last.
     first: ClassVar[tuple[str, ...]] = ()
+    last: ClassVar[tuple[str, ...]] = ()
     dynamic_inputs: ClassVar[str | None] = None
     dynamic_outputs: ClassVar[str | None] = None
     takes_store: ClassVar[tuple[str, ...]] = ()
@@ -191,7 +195,8 @@ class Operator:
             for value in vars(base).values():
                 if isinstance(value, Parameter):
                     found[value.name] = value
-        cls.parameters = {name: found[name] for name in dict.fromkeys((*cls.first, *found))}
+        names = (*cls.first, *(name for name in found if name not in cls.last), *cls.last)
+        cls.parameters = {name: found[name] for name in dict.fromkeys(names)}
         if cls.kind:
             cls.family = cls.__module__.split(".")[-2]
 
@@ -288,6 +293,28 @@ class Operator:
     def raw(self, name: str) -> object:
         """A parameter's value in the document, such as the text of a type."""
         return self.node.params.get(name)
+
+    def words_with_code(self) -> list[Call]:
+        """The calls of :meth:`words` with the source of the functions that expressions call."""
+        return self.words()
+
+    def words_with_functions(self) -> list[Call] | None:
+        """The calls with functions in place of expressions; ``None`` if there are none."""
+        return None
+
+    @property
+    def called_functions(self) -> Mapping[str, str]:
+        """The types of the functions in Python that its expressions can call, by name."""
+        return {}
+
+    @property
+    def python(self) -> bool:
+        """Whether the user's Python code runs in it."""
+        return self.runs_python or bool(self.called_functions)
+
+    def step_functions(self) -> dict[str, object] | None:
+        """The functions that its expressions call, as a parameter of its steps."""
+        return None
 
     def with_store(self, made: Call) -> Call:
         """The call with the connected store as an argument, if there is one."""

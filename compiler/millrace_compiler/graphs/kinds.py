@@ -28,7 +28,10 @@ def runs_python(document: TopologyDocument) -> bool:
     if any(each == FUNCTION for each in handlers if isinstance(each, str)):
         return True
     kinds = python_kinds()
-    return any(node.get("kind") in kinds or _has_own_windows(node) for node in nodes_of(document))
+    return any(
+        node.get("kind") in kinds or _has_own_windows(node) or _calls_functions(node)
+        for node in nodes_of(document)
+    )
 
 
 def nodes_of(document: TopologyDocument) -> list[DocumentNode]:
@@ -39,6 +42,10 @@ def nodes_of(document: TopologyDocument) -> list[DocumentNode]:
         nodes = row.get("nodes") if isinstance(row, dict) else None
         found += [cast(DocumentNode, each) for each in nodes or () if isinstance(each, dict)]
     return found
+
+
+def _calls_functions(node: DocumentNode) -> bool:
+    return bool((node.get("params") or {}).get("functions"))
 
 
 def _has_own_windows(node: DocumentNode) -> bool:

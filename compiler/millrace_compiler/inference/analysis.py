@@ -26,15 +26,22 @@ _TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class ExpressionRequest:
-    """An expression over named columns. ``expects`` is its required type, if any."""
+    """An expression over named columns. ``expects`` is its required type, if any.
+
+    ``functions``: names and types of the functions in Python that it can call.
+    """
 
     text: str
     columns: tuple[tuple[str, str], ...]
     expects: str | None = None
+    functions: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The request in its wire format."""
-        return {"text": self.text, "columns": dict(self.columns), "expects": self.expects}
+        made: dict[str, object] = {
+            "text": self.text, "columns": dict(self.columns), "expects": self.expects,
+        }  # fmt: skip
+        return made | ({"functions": dict(self.functions)} if self.functions else {})
 
 
 @dataclass(frozen=True)
@@ -237,7 +244,8 @@ class RecordedAnalyzer:
     def key(request: ExpressionRequest) -> str:
         """The key of a request in the file."""
         columns = ", ".join(f"{name} {type_}" for name, type_ in request.columns)
-        return f"{request.text} ⟵ {columns} ⟶ {request.expects or '?'}"
+        calls = "".join(f" with {name} {type_}" for name, type_ in request.functions)
+        return f"{request.text} ⟵ {columns} ⟶ {request.expects or '?'}{calls}"
 
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         """The recorded answers."""

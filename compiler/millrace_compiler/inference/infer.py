@@ -213,4 +213,5 @@ def _given(port: Port, given: Port) -> Port:
 def _request(ask: Ask) -> ExpressionRequest:
     """The request without columns of unknown type; other columns can still be checked."""
     columns = tuple((name, type_.text) for name, type_ in ask.columns if type_ is not None)
-    return ExpressionRequest(ask.text, columns, ask.expects.text if ask.expects else None)
+    expects = ask.expects.text if ask.expects else None
+    return ExpressionRequest(ask.text, columns, expects, ask.functions)

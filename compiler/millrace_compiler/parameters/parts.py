@@ -319,6 +319,43 @@ class Code(Parameter[str]):
         return raw
 
 
+class Functions(Code):
+    """Python source of functions that expressions call."""
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        code = super().parse(raw, faults)
+        if code and not parameters_in(code):
+            faults.add("functions_none")
+        return code
+
+
+class FunctionTypes(KeyValues):
+    """The types that functions return, by their names."""
+
+    def parse(self, raw: object, faults: Faults) -> tuple[tuple[str, str], ...]:
+        found = super().parse(raw, faults)
+        sound = []
+        for name, text in found:
+            type_ = read_type(text, faults, f".{name}")
+            if type_ is not None:
+                sound.append((name, text))
+        return tuple(sound)
+
+
+def parameters_in(code: str) -> dict[str, tuple[str, ...]]:
+    """The top-level functions of valid Python source, with their parameters without a default."""
+    found = {}
+    for item in ast.parse(code).body:
+        if isinstance(item, ast.FunctionDef):
+            args = item.args
+            named = [each.arg for each in (*args.posonlyargs, *args.args)]
+            alone = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+            needed = named[: len(named) - len(args.defaults)]
+            needed += [each.arg for each, default in alone if default is None]
+            found[item.name] = tuple(needed)
+    return found
+
+
 def functions_in(code: str) -> list[str]:
     """Names of the top-level functions in valid Python source."""
     return [item.name for item in ast.parse(code).body if isinstance(item, ast.FunctionDef)]

@@ -128,6 +128,12 @@ def _write(program: Program, id_: str) -> None:
         return
     before = len(program.statements)
     try:
+        if node.called_functions:
+            raise program.refuse(
+                "plain_kind", node, "functions",
+                reason="Spark's own Python functions run ahead of the records, in batches",
+                instead="use an expression",
+            )  # fmt: skip
         made = WRITERS[node.kind](program, node)
     except CannotSay:
         return

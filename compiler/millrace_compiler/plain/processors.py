@@ -142,6 +142,8 @@ def _check(program: Program, node: ProcessorNode) -> None:
     if "processing_time" in words or _RANDOM.search(node.code):
         reason = "random values and the processing time differ when a record is processed again"
         raise _refused(program, node, "code", reason)
+    if "start_time" in words:
+        raise _refused(program, node, "code", "schedules begin with the first record")
     if "task_id" in words:
         raise _refused(program, node, "code", "tasks have no id")
     port = program.inputs(node)[0].port

@@ -65,6 +65,10 @@ def lower_graph(
         )
         for port, handle in operator.lower(lowering).items():
             physical.handles[id_, port] = handle
+        called = operator.step_functions()
+        if called is not None:
+            for step in physical.node_steps.get(id_, []):
+                physical.steps[step].params["functions"] = called
     optimize(graph, physical, settings or {})
     return physical
 

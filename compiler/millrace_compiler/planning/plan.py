@@ -303,6 +303,6 @@ def runs_as(plan: Plan, operator: Operator) -> str | None:
     steps = plan.physical.node_steps.get(node, [])
     if not steps:
         return None
-    if operator.runs_python:
+    if operator.python:
         return "python"
     return "stream_task"

@@ -93,7 +93,8 @@ class Body:
         if isinstance(operator, Use):
             return slug(operator.reference.rpartition("@")[0]) or operator.kind
         called = self.placed.called(operator)
-        topics = [topic for topic in _topics(operator) if topic]
+        original = self.values.placeholders.original
+        topics = [original(topic) for topic in _topics(operator) if topic]
         return base_of(called.method if called else operator.kind, topics)
 
     def _store_id(self, store: Store, ids: Identities, found: dict[str, str | None]) -> None:
@@ -239,7 +240,7 @@ class Body:
 
     def _worded(self, operator: Operator) -> list[Call]:
         """The calls of a node."""
-        calls = operator.words()
+        calls = self.placed.words(operator)
         if isinstance(operator, Use):
             name = self.functions[operator.reference]
             return [Call(name, each.args, each.keywords) for each in calls]

@@ -25,14 +25,15 @@ _HARMLESS = (
 )  # fmt: skip
 
 
-def own_code(source: str, class_name: str) -> str | None:
-    """The class or function with the top-level imports, constants, functions and classes it needs.
+def own_code(source: str, *names: str, spaced: bool = False) -> str | None:
+    """The classes or functions with the top-level imports, constants and definitions they need.
 
     Imports of the runtime are omitted. Blank lines between consecutive statements are kept, so that
-    the line numbers of errors are those of the source. ``None`` if there is no such class, or the
+    the line numbers of errors are those of the source; ``spaced``: they are as in a formatted file,
+    wherever the statements stand. ``None`` if there is no such class, or the
     source is not valid Python.
     """
-    wanted = _needed(source, class_name)
+    wanted = _needed(source, *names)
     if not wanted:
         return None
     lines = source.split("\n")
@@ -43,7 +44,7 @@ def own_code(source: str, class_name: str) -> str | None:
         if last is not None:
             blank = 2 if _is_block(item) or _is_block(last) else 0
             between = lines[last.end_lineno : first - 1]
-            if not any(line.strip() for line in between):
+            if not spaced and not any(line.strip() for line in between):
                 blank = len(between)
             text += "\n" * (blank + 1)
         text += "\n".join(lines[first - 1 : item.end_lineno])
@@ -51,11 +52,11 @@ def own_code(source: str, class_name: str) -> str | None:
     return text + "\n"
 
 
-def in_place(source: str, class_name: str) -> str:
+def in_place(source: str, *names: str) -> str:
     """The code of :func:`own_code` at its lines in the source; other lines are empty."""
     lines = source.split("\n")
     kept = [""] * len(lines)
-    for item in _needed(source, class_name):
+    for item in _needed(source, *names):
         part = slice(_first(item, lines) - 1, item.end_lineno)
         kept[part] = lines[part]
     return "\n".join(kept).rstrip("\n") + "\n"
@@ -77,19 +78,22 @@ def last_function(code: str, name: str) -> str | None:
     return "\n\n\n".join(part for part in (*rest, own) if part) + "\n"
 
 
-def _needed(source: str, class_name: str) -> list[ast.stmt]:
-    """The top-level statements that a class or function needs, with it; none if there is none."""
+def _needed(source: str, *names: str) -> list[ast.stmt]:
+    """The top-level statements that all classes or functions need; none if one is not there."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
         return []
     makes = {index: bound_by(item) for index, item in enumerate(body)}
-    wanted = {i for i, item in enumerate(body) if _is_class(item, class_name)}
+    found = {name: [i for i, item in enumerate(body) if _is_class(item, name)] for name in names}
+    if not all(found.values()):
+        return []
+    wanted = {i for each in found.values() for i in each}
     open_ = list(wanted)
     while open_:
         used = _used(body[open_.pop()])
-        for index, names in makes.items():
-            if index not in wanted and names & used and not _of_runtime(body[index]):
+        for index, own in makes.items():
+            if index not in wanted and own & used and not _of_runtime(body[index]):
                 wanted.add(index)
                 open_.append(index)
     return [body[index] for index in sorted(wanted)]

@@ -207,15 +207,21 @@ def _keeps_parameters(raw: FragmentDefinition, graph: Graph, placeholders: Place
             operator in each.connected for each in graph.operators.values()
         ):
             return False
-        params = {
-            name: value
-            for name, value in params_of(node).items()
-            if name not in operator.parameters or operator.parameters[name].widget != "code"
-        }
-        words = [(each.args, each.keywords) for each in operator.words()]
-        if placeholders.names(params) != placeholders.names(words):
+        if not keeps_parameters(node, graph, placeholders):
             return False
     return True
+
+
+def keeps_parameters(node: DocumentNode, graph: Graph, placeholders: Placeholders) -> bool:
+    """Whether the calls of a node contain the parameters that the node contains."""
+    operator = graph.operators[node["id"]]
+    params = {
+        name: value
+        for name, value in params_of(node).items()
+        if name not in operator.parameters or operator.parameters[name].widget != "code"
+    }
+    words = [(each.args, each.keywords) for each in operator.words()]
+    return placeholders.names(params) == placeholders.names(words)
 
 
 def _outputs(graph: Graph, ports: Ports) -> dict[str, Operator] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
@@ -10,7 +11,7 @@ from millrace_compiler.declarations.functions import Called
 from millrace_compiler.declarations.operator import Operator
 from millrace_compiler.parameters.modules import files_of, imported
 from millrace_compiler.parameters.settings import HANDLED, handler_functions
-from millrace_compiler.program.classes import bound_names, is_plain, is_same, own_code
+from millrace_compiler.program.classes import bound_by, bound_names, is_plain, is_same, own_code
 from millrace_compiler.program.identities import slug
 from millrace_compiler.program.names import Names
 
@@ -43,6 +44,7 @@ class Placed:
         """
         for operator in operators:
             owners = (nodes or {}).get(operator.id, [operator.id])
+            self._place_called(operator, list(owners))
             for call in operator.words():
                 for arg in _arguments(call):
                     if isinstance(arg, Processor):
@@ -62,6 +64,27 @@ class Placed:
                 placed = self.classes[arg.code, arg.class_name]
                 return arg.called if placed == arg.called.function else None
         return None
+
+    def words(self, operator: Operator) -> list[Call]:
+        """The calls of a node, with functions in place of expressions if the program has them."""
+        made = operator.words_with_functions()
+        code = str(operator.values.get("functions"))
+        placed = all((code, name) in self.classes for name in operator.called_functions)
+        return made if made is not None and placed else operator.words_with_code()
+
+    def _place_called(self, operator: Operator, nodes: list[str]) -> None:
+        """Puts the functions that a node's expressions call into the program, if they fit."""
+        code, names = str(operator.values.get("functions")), tuple(operator.called_functions)
+        if operator.words_with_functions() is None:
+            return
+        if all((code, name) in self.classes for name in names):
+            next((o for text, o in self.code if names[0] in bound_names(text)), []).extend(nodes)
+        else:
+            new = self._new_part(code, *names)
+            if new is not None:
+                self.classes |= {(code, name): name for name in names}
+                self.code.append((new, nodes))
+                self.names.taken |= bound_names(code)
 
     def arguments(self) -> dict[str, object]:
         """The settings as arguments: functions among the handlers, and modules nobody imports."""
@@ -119,12 +142,34 @@ class Placed:
         self.classes[found.code, found.class_name] = called.function
         return True
 
-    def _fits(self, code: str, name: str) -> bool:
-        made = own_code(code, name)
+    def _new_part(self, code: str, *names: str) -> str | None:
+        """What the program lacks of the code of functions; ``None`` if it cannot be in it.
+
+        The program may have some of its statements already: imports, constants, functions.
+        """
+        if self._fits(code, *names):
+            return code
+        before = "\n\n\n".join(text.strip("\n") for text, _ in self.code)
+        known = {ast.unparse(each) for each in ast.parse(before).body}
+        new = [each for each in ast.parse(code).body if ast.unparse(each) not in known]
+        lines = code.split("\n")
+        text = "\n\n\n".join("\n".join(lines[e.lineno - 1 : e.end_lineno]) for e in new)
+        own = {name for each in new for name in bound_by(each)}
+        free = own.isdisjoint(self.names.taken) and own.isdisjoint(self.names.words)
+        whole = f"{before}\n\n\n{text}\n" if text else f"{before}\n"
+        sound = (
+            free
+            and is_plain(code, annotated=True)
+            and all(x.isprintable() or x == "\n" for x in text)
+        )
+        return text if sound and is_same(own_code(whole, *names, spaced=True) or "", code) else None
+
+    def _fits(self, code: str, *names: str) -> bool:
+        made = own_code(code, *names)
         if made is None or not is_same(made, code) or not is_plain(code, annotated=True):
             return False
-        names = bound_names(code)
-        free = names.isdisjoint(self.names.taken) and names.isdisjoint(self.names.words)
+        own = bound_names(code)
+        free = own.isdisjoint(self.names.taken) and own.isdisjoint(self.names.words)
         return free and all(x.isprintable() or x == "\n" for x in code)
 
 

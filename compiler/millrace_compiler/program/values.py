@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from millrace_compiler.declarations.calls import Call, Chain, Input, Processor
+from millrace_compiler.declarations.calls import Call, Chain, Function, Input, Processor
 from millrace_compiler.declarations.operator import Operator, Store
 from millrace_compiler.graphs.graph import Graph
 from millrace_compiler.program.layout import block_text
@@ -71,7 +71,7 @@ class Values:
             return ast.Subscript(name, ast.Constant(edge.source_port))
         return name
 
-    def method(self, root: ast.expr | None, call: Call, operator: Operator) -> ast.Call:
+    def method(self, root: ast.expr | None, call: Call, operator: Operator | None) -> ast.Call:
         """A call of a chain: on its root, or by its name alone."""
         function = ast.Name(call.function) if root is None else ast.Attribute(root, call.function)
         return self._call(function, call, operator)
@@ -80,8 +80,9 @@ class Values:
         args = [self.tree(arg, operator, "expression") for arg in call.args]
         keywords = [ast.keyword(k, self.tree(v, operator, k)) for k, v in call.keywords]
         for arg, tree in zip(call.args, args, strict=True):
-            # A class of another file is named by text, so its arguments are beside it.
-            if isinstance(arg, Processor) and arg.arguments and isinstance(tree, ast.Constant):
+            # Beside a class of another file, which is named by text, and beside one whose instance
+            # the program should not create, because it would get the names of parameters.
+            if isinstance(arg, Processor) and arg.arguments and not isinstance(tree, ast.Call):
                 value = self.tree(dict(arg.arguments), operator, "arguments")
                 keywords.insert(0, ast.keyword("arguments", value))
         return ast.Call(function, args, keywords)
@@ -103,6 +104,8 @@ class Values:
                 for call in calls:
                     made = self._call(ast.Attribute(made, call.function), call, operator)
                 return made
+            case Function(code=code, name=name):
+                return ast.Name(self.classes[code, name])
             case Processor():
                 return self._processor(value, operator)
             case Operator() if value.id in self.variables:
@@ -125,6 +128,8 @@ class Values:
         place = self.classes[value.code, value.class_name]
         if ":" in place:
             return ast.Constant(place)
+        if self.placeholders.names(dict(value.arguments)):
+            return ast.Name(place)
         given = [ast.keyword(k, self.tree(v, operator, k)) for k, v in value.arguments.items()]
         return ast.Call(ast.Name(place), [], given) if given else ast.Name(place)
 

@@ -18,6 +18,7 @@ from millrace_compiler.program.fragments import Fragments
 from millrace_compiler.program.functions import Functions
 from millrace_compiler.program.layout import WIDTH, block_text
 from millrace_compiler.program.names import Names
+from millrace_compiler.program.parameters import Parameters
 from millrace_compiler.program.placed import PROGRAM, Placed
 from millrace_compiler.program.text import Lines, Link, Span, statement_lines
 from millrace_compiler.program.values import Constants, Values
@@ -52,18 +53,31 @@ class Written:
 
 
 def write_program(
-    graph: Graph, settings: Mapping[str, object], fragments: Fragments | None = None
+    graph: Graph,
+    settings: Mapping[str, object],
+    fragments: Fragments | None = None,
+    parameters: Parameters | None = None,
 ) -> Written:
     """The program of a graph without errors.
 
     ``fragments``: the graph with nodes that stand for fragments, and the functions that they are
-    in the program; without them, it has the nodes that they contain.
+    in the program; without them, it has the nodes that they contain. ``parameters``: those that the
+    program declares; without them, it has their values.
     """
-    return _Writer(graph, settings, fragments or Fragments(graph, {}, {}, {})).run()
+    whole = fragments or Fragments(graph, {}, {}, {})
+    return _Writer(graph, settings, whole, parameters).run()
 
 
 class _Writer:
-    def __init__(self, graph: Graph, settings: Mapping[str, object], fragments: Fragments) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        settings: Mapping[str, object],
+        fragments: Fragments,
+        parameters: Parameters | None,
+    ) -> None:
+        self.parameters = parameters
+        settings = settings if parameters is None else parameters.settings
         self.expanded, self.graph, self.fragments = graph, fragments.graph, fragments
         operators = fragments.operators
         labelled = [bool(texts_of(each)[0]) for each in operators]
@@ -78,18 +92,22 @@ class _Writer:
         self.placed.place(self.graph.operators[id_] for id_ in self.graph.order)
         self.placed.place_handlers()
         self.constants = Constants(self.names)
+        if parameters is not None:
+            for name in parameters.placeholders.variables:
+                parameters.placeholders.variables[name] = self.names.take(name, "parameter")
 
     def run(self) -> Written:
         functions = Functions(self.fragments, self.placed, self.constants, self.names, self.labels)
         defined = functions.run()
-        values = Values(self.graph, self.placed.classes, self.constants)
+        filled = None if self.parameters is None else self.parameters.placeholders
+        values = Values(self.graph, self.placed.classes, self.constants, filled)
         body = Body(
             self.graph, self.names, self.placed, values, labels=self.labels,
             functions=functions.named,
         )  # fmt: skip
-        return self._file(defined, body.run(), values)
+        return self._file(defined, body.run())
 
-    def _file(self, functions: list[Lines], body: Lines, values: Values) -> Written:
+    def _file(self, functions: list[Lines], body: Lines) -> Written:
         document = self.graph.document
         keywords: dict[str, object] = {}
         is_docstring, docstring = _docstring(document.name, document.description)
@@ -97,12 +115,15 @@ class _Writer:
             keywords["description"] = ast.Name("__doc__")
         elif document.description and document.description.strip():
             keywords["description"] = document.description
-        if document.topics:
-            keywords["partitions"] = dict(document.topics)
+        topics = document.topics if self.parameters is None else self.parameters.topics
+        if topics:
+            keywords["partitions"] = dict(topics)
         if not self.labels:
             keywords["labels"] = False
         keywords |= self.placed.arguments()
         made = Call("Topology", (document.name,), tuple(keywords.items()))
+        # Its texts are as they are, also if they name a parameter.
+        values = Values(self.graph, self.placed.classes, self.constants)
         head = values.call(made, None)
         code = self.placed.code
         file = Lines()
@@ -127,6 +148,11 @@ class _Writer:
             file.lines += ["", ""]
         file.add(statement_lines([Link(head, [], "")], "topology = "))
         file.blank()
+        if self.parameters is not None:
+            for name, variable in self.parameters.placeholders.variables.items():
+                call = values.method(ast.Name("topology"), self.parameters.call(name), None)
+                file.add(statement_lines([Link(call, [], "")], f"{variable} = "))
+            file.blank()
         file.append(body)
         file.lines += ["", "", 'if __name__ == "__main__":', "    topology.main()"]
         files = {PROGRAM: "\n".join(file.lines) + "\n", **self.placed.files}

@@ -31,7 +31,7 @@ import {
 } from "./drawing";
 import { type Definition, definitionOf, INPUT, isFragment, OUTPUT } from "./fragments";
 import { type Box, boundsOf, boxOf, GRID, NODE_WIDTH, STORE_DROP } from "./geometry";
-import { mapped } from "./parameters";
+import { isCode, mapped } from "./parameters";
 
 const SEPARATOR = "--";
 /** The limits of the compiler for what a document is expanded to. */
@@ -65,7 +65,7 @@ export function insideOf(
       const params = Object.fromEntries(
         Object.entries(paramsOf(each)).map(([name, value]) => [
           name,
-          name === "code" ? value : mapped(value, change),
+          isCode(name) ? value : mapped(value, change),
         ]),
       );
       const nested = Object.entries(identities).filter(([path]) => path.startsWith(`${each.id}--`));

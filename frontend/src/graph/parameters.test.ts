@@ -38,6 +38,8 @@ const document: TopologyDocument = {
     { id: "large", kind: "filter", params: { predicate: "value > ${low} + ${low}" } },
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
     { id: "code", kind: "process", params: { code: "${low}" } },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
+    { id: "called", kind: "reduce", params: { functions: "${low}" } },
   ],
   edges: [],
 };
@@ -52,6 +54,8 @@ test("defaults stand in texts, and records of a simulation are for the topic beh
   expect(paramsAt(made, "large")).toEqual({ predicate: "value > 10 + 10" });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Python code is left as it is
   expect(paramsAt(made, "code")).toEqual({ code: "${low}" });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Python code is left as it is
+  expect(paramsAt(made, "called")).toEqual({ functions: "${low}" });
   expect(sourcesOf(document).map((each) => each.topic)).toEqual(["orders"]);
   const { parameters: _none, ...without } = document;
   expect(withDefaults(without)).toBe(without);

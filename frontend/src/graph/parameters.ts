@@ -60,12 +60,17 @@ function mappedDocument(
             params: Object.fromEntries(
               Object.entries(node.params).map(([name, each]) => [
                 name,
-                name === "code" ? each : mapped(each, change),
+                isCode(name) ? each : mapped(each, change),
               ]),
             ),
           },
     ),
   };
+}
+
+/** Whether a parameter of nodes is Python source, in which `${` is text. */
+export function isCode(parameter: string): boolean {
+  return parameter === "code" || parameter === "functions";
 }
 
 /** How often settings, topics and nodes refer to a parameter. */

@@ -254,6 +254,29 @@ test("a window has a size, or a calendar unit with a time zone instead", async (
   );
 });
 
+test("functions that expressions call are shown with their types where there are some", async () => {
+  const id = edit.drop("reduce");
+  await show(<Inspector nodeRuntime={undefined} />);
+  const names = () =>
+    [...place.querySelectorAll("[data-parameter]")].map((each) =>
+      each.getAttribute("data-parameter"),
+    );
+  expect(names()).not.toContain("functions");
+  await act(async () =>
+    useDesigner.getState().change(t("Functions"), (now) => {
+      const called = setParam(now, CATALOG, id, "reducer", "longest(agg, value)");
+      const code = "def longest(a, b): ...";
+      const written = setParam(called, CATALOG, id, "functions", code);
+      return setParam(written, CATALOG, id, "returns", { longest: "STRING" });
+    }),
+  );
+  expect(names().slice(-2)[0]).toBe("functions");
+  expect(names().some((name) => name?.startsWith("returns"))).toBe(true);
+  await vi.waitFor(() =>
+    expect(field("functions").querySelector("pre, .cm-content")?.textContent).toContain("longest"),
+  );
+});
+
 test("an error stands below the field it is about, with its hint", async () => {
   const id = edit.drop("filter");
   await act(async () =>

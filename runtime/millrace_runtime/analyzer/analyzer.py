@@ -195,6 +195,8 @@ def main(argv: list[str] | None = None) -> int:
     spark = analyzer_session()
     try:
         if arguments.functions:
+            if arguments.preload:
+                preload(spark)
             Path(arguments.functions).write_text(text_of(functions(spark)), encoding="utf-8")
             return 0
         analyzer = SparkAnalyzer(spark)

@@ -19,7 +19,7 @@ from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.driver import lost_offsets
 from millrace_runtime.driver.following import Following
 from millrace_runtime.driver.life_cycle import Driving, first_mode
-from millrace_runtime.driver.options import add_options, checked
+from millrace_runtime.driver.options import add_options, checked, kafka_options
 from millrace_runtime.driver.standby import Standby
 from millrace_runtime.driver.start import Stages, Starter
 from millrace_runtime.errors import MillraceError, StreamStopped
@@ -147,7 +147,8 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
             real_time.check_settings(topology.settings)
         checked(arguments)
         if uses_broker(topology.document):
-            require_reachable(arguments.bootstrap_servers)
+            client = kafka_options(arguments.kafka_config, os.environ)
+            require_reachable(arguments.bootstrap_servers, client.get("security.protocol"))
         standby = Standby.of(arguments.standby, os.environ)
         _run(topology, arguments, stopping, report, standby)
     except Exception as caught:

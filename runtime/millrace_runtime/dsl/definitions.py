@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class FunctionDefinition:
 
 def definition_of(source: Source, base: str) -> FunctionDefinition:
     """Return the definition of a function. `base`: the name of a lambda. Raises NoSource."""
-    found = _Definitions([(source, base)])
+    found = Definitions([(source, base)])
     [name] = found.names
     return FunctionDefinition(name, found.text(name), found.lines(name))
 
@@ -51,7 +52,7 @@ def branching(
     """
     if len({source.file for source, _ in branches.values()}) > 1:
         raise NoSource("the functions of the branches are in several files")
-    found = _Definitions([(source, port.replace("-", "_"))
+    found = Definitions([(source, port.replace("-", "_"))
                           for port, (source, _) in branches.items()])  # fmt: skip
     name = class_name_of(node.replace("-", "_"), sorted(found.taken))
     calls = [
@@ -60,29 +61,43 @@ def branching(
     ]
     made = choosing(name, dict(zip(branches, calls, strict=True)), default)
     whole = f"{found.whole.rstrip()}\n\n\n{made}"
-    return name, own_code(whole, name) or made, f"{found.lines(name, made)}\n\n{made}"
+    return name, own_code(whole, name) or made, f"{found.lines(name, made=made)}\n\n{made}"
 
 
-class _Definitions:
+class Definitions:
     """Functions of one file as definitions at its top."""
 
     def __init__(self, sources: Sequence[tuple[Source, str]]) -> None:
         first = sources[0][0]
-        self.file = first.lines
+        self.path, self.file = first.file, first.lines
         module = "".join(first.lines)
         self.taken = bound_names(module)
         self.names: list[str] = []
         self._values = ""
         self._own: dict[str, Source] = {}
+        self._module = module
         for source, base in sources:
-            self._add(source, base)
-        made = "".join(f"\n\n{_definition(each, name)}" for name, each in self._own.items())
-        self.whole = f"{module.rstrip()}\n\n\n{self._values}{made}" if made else module
+            self.add(source, base)
 
-    def _add(self, source: Source, base: str) -> None:
+    def copy(self) -> Definitions:
+        """The same functions, to which others can be added."""
+        made = copy.copy(self)
+        made.names, made._own = [*self.names], dict(self._own)
+        return made
+
+    @property
+    def whole(self) -> str:
+        """The file with the functions at its top."""
+        made = "".join(f"\n\n{_definition(each, name)}" for name, each in self._own.items())
+        return f"{self._module.rstrip()}\n\n\n{self._values}{made}" if made else self._module
+
+    def add(self, source: Source, base: str) -> str:
+        """Add a function and return its name. Raises NoSource."""
+        if source.file != self.path:
+            raise NoSource("it is in another file; write a lambda that calls it")
         if at_top(source) and source.name is not None:
             self.names.append(source.name)
-            return
+            return source.name
         around = source.function.__qualname__.rpartition(".")[0]
         if around and not around.endswith("<locals>"):
             raise NoSource("it is defined in a class")
@@ -96,17 +111,18 @@ class _Definitions:
             self._values += values
         self._own |= {**functions, name: source}
         self.names.append(name)
+        return name
 
-    def text(self, name: str) -> str:
-        """The definition of this name with what it uses."""
-        text = own_code(self.whole, name)
+    def text(self, *names: str, spaced: bool = False) -> str:
+        """The definitions of these names with what they use; `spaced`: see `own_code`."""
+        text = own_code(self.whole, *names, spaced=spaced)
         if text is None:
             raise NoSource("its file is not valid Python")
         return text
 
-    def lines(self, name: str, made: str = "") -> str:
+    def lines(self, *names: str, made: str = "") -> str:
         """The same at its lines in the file. `made`: code that follows the functions."""
-        kept = in_place(f"{self.whole.rstrip()}\n\n\n{made}", name)
+        kept = in_place(f"{self.whole.rstrip()}\n\n\n{made}", *names)
         return _in_place(self.file, self._own, kept) + self._values if self._own else kept
 
 

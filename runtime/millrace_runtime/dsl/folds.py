@@ -10,6 +10,7 @@ from typing import Any
 from millrace_compiler.declarations.functions import AGGREGATOR, INITIALIZER, MERGER, REDUCER
 from millrace_compiler.types.types import DataType, NoType, parse_type
 
+from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import Functions, Site, record
 from millrace_runtime.dsl.nodes import About, End
 from millrace_runtime.functions.translate import Column
@@ -25,13 +26,14 @@ _EMPTY = re.compile(r"CAST\(map\(\) AS MAP<[^()]*>\)")
 class Fold:
     """An aggregation of the records of an output port, grouped `by` expressions.
 
-    `window`: the type of its window, if any.
+    `window`: the type of its window, if any. `called`: its functions that run in Python.
     """
 
     functions: Functions
     end: End
     by: Mapping[str, Any] | None
     window: str | None
+    called: Called
 
     def reduced(self, given: Mapping[str, object], about: About) -> dict[str, object]:
         """The parameters of a reduction: expressions over `agg` and `value`."""
@@ -40,9 +42,7 @@ class Fold:
         columns = {"agg": replace(value, name="agg"), "value": value}
         node = about.get("name")
         return {
-            name: self.functions.text(
-                each, Site("reduce", name, columns, REDUCER, value.type), node
-            )
+            name: self.called.text(each, Site("reduce", name, columns, REDUCER, value.type), node)
             for name, each in given.items()
         }
 
@@ -63,7 +63,7 @@ class Fold:
                 none = changing or not _present(made["initializer"])
                 columns = {**self._columns(), "agg": Column("agg", expects, none=none)}
                 site = Site(method, name, columns, AGGREGATOR, expects)
-            made[name] = self.functions.text(each, site, node)
+            made[name] = self.called.text(each, site, node)
         return made
 
     def _columns(self) -> dict[str, Column]:

@@ -217,8 +217,7 @@ class Functions:
             raise self.error(site, node, message) from None
         except NotTranslated as error:
             return Runs(source, columns, str(error))
-        known = {each.name: each.type for each in site.columns.values() if each.type is not None}
-        self._types.note(made.sql, known, made.type)
+        self.note(made.sql, site, made.type)
         return made.sql
 
     def _column(self, given: Any, site: Site, node: str | None) -> str:
@@ -302,20 +301,30 @@ class Functions:
                 raise error from None
             return _code(replace(runs, source=named), site.method, node)
 
-    def returns(self, runs: Runs, site: Site, node: str | None, given: str | None) -> DataType:
+    def note(self, sql: str, site: Site, type_: DataType) -> None:
+        """Remember the type of a call of a function in an expression."""
+        known = {each.name: each.type for each in site.columns.values() if each.type is not None}
+        self._types.note(sql, known, type_)
+
+    def sampled(self, runs: Runs, site: Site) -> DataType | None:
+        """The type of what a function returns for samples of its inputs, if it is clear."""
+        return returned.sampled(runs.source.function, _types(runs, site)).type
+
+    def returns(
+        self, runs: Runs, site: Site, node: str | None, given: str | None, *, pairs: bool = False
+    ) -> DataType:
         """The type of what a function returns: given, annotated, or that of samples."""
         if given is not None:
             try:
                 return parse_type(given)
             except NoType as error:
                 raise self.error(site, node, f"returns={given!r} is not a type: {error}.") from None
-        pairs = site.pairs or site.method == "map"
+        pairs = pairs or site.pairs or site.method == "map"
         function = runs.source.function
-        known = [site.columns.get(name, Column(name, None)).type for name in runs.columns]
         found = returned.annotated(function, pairs=pairs)
         if found is not None:
             return found
-        samples = returned.sampled(function, known, pairs=pairs)
+        samples = returned.sampled(function, _types(runs, site), pairs=pairs)
         if samples.type is not None:
             return samples.type
         raise self.error(
@@ -325,6 +334,11 @@ class Functions:
             f"returns is not clear, because {samples.reason}. Annotate what it returns, or give "
             'the Spark SQL type with returns="...".',
         )
+
+
+def _types(runs: Runs, site: Site) -> list[DataType | None]:
+    """The types of a function's arguments, as far as they are known."""
+    return [site.columns.get(name, Column(name, None)).type for name in runs.columns]
 
 
 def record(port: Port, *, present: bool = False) -> dict[str, Column]:
@@ -382,10 +396,6 @@ def shown(source: Source) -> str:
 
 def _way_out(site: Site) -> str:
     """What a program can do where a function cannot run in Python."""
-    value = site.columns.get("value")
-    of_table = value is not None and not value.none  # an update of a table, never a delete
-    if of_table and site.method in ("filter", "filter_not", "map_values"):
-        return f"call {site.method} between to_stream() and to_table()"
     if site.parameter == "timestamp":
         return "set the timestamp in a processor: record.replace(timestamp=...)"
     return "compute the value in map_values before"

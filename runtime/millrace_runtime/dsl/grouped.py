@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Generic, Literal, Self, TypeVar, Unpack
 
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.folds import Fold
 from millrace_runtime.dsl.functions import Expression
 from millrace_runtime.dsl.handles import Handle
@@ -53,8 +54,9 @@ class StreamGroups(Checked, ABC, Generic[T]):
         self, reducer: Expression, *, store: Store | None = None, **about: Unpack[About]
     ) -> T:
         """Combine the values of each key by an expression over `agg` and `value`."""
-        params = self._fold.reduced({"reducer": reducer}, about)
-        return self._aggregate("reduce", params, store, about)
+        fold = self._fold
+        params = fold.reduced({"reducer": reducer}, about)
+        return self._aggregate("reduce", params, store, about, fold.called)
 
     def aggregate(
         self,
@@ -73,21 +75,28 @@ class StreamGroups(Checked, ABC, Generic[T]):
         `right`.
         """
         given = {"initializer": initializer, "aggregator": aggregator, "merger": merger}
-        params = self._fold.aggregated(type, given, about)
-        return self._aggregate("aggregate", params, store, about)
+        fold = self._fold
+        params = fold.aggregated(type, given, about)
+        return self._aggregate("aggregate", params, store, about, fold.called)
 
     @property
     def _fold(self) -> Fold:
         nodes = self._stream._nodes
         window = self._window.parts["type"] if self._window else None
-        return Fold(nodes.functions, self._stream._end, self._by, window)
+        called = Called(nodes.functions)
+        return Fold(nodes.functions, self._stream._end, self._by, window, called)
 
     def _aggregate(
-        self, kind: str, params: dict[str, object], store: Store | None, about: About
+        self,
+        kind: str,
+        params: dict[str, object],
+        store: Store | None,
+        about: About,
+        called: Called | None = None,
     ) -> T:
         window = self._window.parts if self._window else None
         node = {
-            **params,
+            **(called.added_to(params) if called else params),
             "group_by": self._by,
             "window": window,
             "repartition": self._repartition,
@@ -95,6 +104,8 @@ class StreamGroups(Checked, ABC, Generic[T]):
         }
         made = self._stream._add(kind, node, about, stores=[store], places=self._places)
         _keep_code(self._stream, made, self._window)
+        if called:
+            called.keep(self._stream._nodes, made)
         return self._made(self._stream._nodes, made)
 
 
@@ -107,8 +118,11 @@ def _keep_code(stream: Handle, node: str, window: Window | None) -> None:
 class TableGroups(Checked, ABC, Generic[T]):
     """The aggregations of a table grouped by a new key."""
 
-    def __init__(self, table: Handle, by: dict[str, str], repartition: str | None = None) -> None:
+    def __init__(
+        self, table: Handle, by: dict[str, str], called: Called, repartition: str | None = None
+    ) -> None:
         self._table, self._by, self._repartition = table, by, repartition
+        self._called = called
         self._places = [calling()]
 
     @abstractmethod
@@ -117,7 +131,7 @@ class TableGroups(Checked, ABC, Generic[T]):
 
     def count(self, *, store: Store | None = None, **about: Unpack[About]) -> T:
         """Count the rows of each group (BIGINT)."""
-        return self._aggregate("count", {}, store, about)
+        return self._aggregate("count", {}, store, about, self._called)
 
     def reduce(
         self,
@@ -128,8 +142,9 @@ class TableGroups(Checked, ABC, Generic[T]):
         **about: Unpack[About],
     ) -> T:
         """Combine the values of each group; the subtractor removes an old value."""
-        params = self._fold.reduced({"reducer": reducer, "subtractor": subtractor}, about)
-        return self._aggregate("reduce", params, store, about)
+        fold = self._fold
+        params = fold.reduced({"reducer": reducer, "subtractor": subtractor}, about)
+        return self._aggregate("reduce", params, store, about, fold.called)
 
     def aggregate(
         self,
@@ -147,18 +162,27 @@ class TableGroups(Checked, ABC, Generic[T]):
             "aggregator": aggregator,
             "subtractor": subtractor,
         }
-        params = self._fold.aggregated(type, given, about)
-        return self._aggregate("aggregate", params, store, about)
+        fold = self._fold
+        params = fold.aggregated(type, given, about)
+        return self._aggregate("aggregate", params, store, about, fold.called)
 
     @property
     def _fold(self) -> Fold:
-        return Fold(self._table._nodes.functions, self._table._end, self._by, None)
+        called = self._called.copy()
+        return Fold(self._table._nodes.functions, self._table._end, self._by, None, called)
 
     def _aggregate(
-        self, kind: str, params: dict[str, object], store: Store | None, about: About
+        self,
+        kind: str,
+        params: dict[str, object],
+        store: Store | None,
+        about: About,
+        called: Called,
     ) -> T:
-        node: dict[str, object] = {**params, "group_by": self._by, "repartition": self._repartition}
+        by = {"group_by": self._by, "repartition": self._repartition}
+        node: dict[str, object] = {**called.added_to(params), **by}
         made = self._table._add(kind, node, about, stores=[store], places=self._places)
+        called.keep(self._table._nodes, made)
         return self._made(self._table._nodes, made)
 
 
@@ -192,7 +216,10 @@ class Cogroups(Checked, Generic[T]):
     ) -> T:
         """Aggregate into a Spark SQL type. Session windows need a `merger`."""
         window = self._window.parts["type"] if self._window else None
-        folds = [replace(grouped._fold, window=window) for _, grouped, _ in self._inputs]
+        called = self._inputs[0][1]._fold.called
+        folds = [
+            replace(grouped._fold, window=window, called=called) for _, grouped, _ in self._inputs
+        ]
         given = {"initializer": initializer, "merger": merger}
         params = folds[0].aggregated(type, given, about, method="cogroup")
         listed = []
@@ -211,8 +238,9 @@ class Cogroups(Checked, Generic[T]):
         first_port, first, _ = self._inputs[0]
         others = [(grouped._stream, port) for port, grouped, _ in self._inputs[1:]]
         made = first._stream._add(
-            "cogroup", params, about, inputs=others, port=first_port, stores=[store],
-            places=first._places,
+            "cogroup", called.added_to(params), about, inputs=others, port=first_port,
+            stores=[store], places=first._places,
         )  # fmt: skip
+        called.keep(first._stream._nodes, made)
         _keep_code(first._stream, made, self._window)
         return first._made(first._stream._nodes, made)

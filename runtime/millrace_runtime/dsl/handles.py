@@ -9,6 +9,7 @@ from millrace_compiler.declarations.functions import RECORD
 from millrace_compiler.types.types import INT, STRING
 
 from millrace_runtime.code.places import Place
+from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import Expression, Site, record
 from millrace_runtime.dsl.nodes import About, End, Nodes
 from millrace_runtime.dsl.stores import Store
@@ -80,21 +81,26 @@ class Writable(Handle):
         `key`, `value`: formats (default: the format that matches the type). `partition`: an INT
         expression (default: Kafka's partitioner). `also`: further streams to write.
         """
+        called = Called(self._nodes.functions)
         params = {
             "topic": topic,
-            "topic_expression": self._of_record("to", "topic_expression", topic_expression, about),
+            "topic_expression": self._of_record(
+                called, "topic_expression", topic_expression, about
+            ),
             "key": key,
             "value": value,
-            "partition": self._of_record("to", "partition", partition, about),
+            "partition": self._of_record(called, "partition", partition, about),
         }
-        self._add("sink.topic", params, about, inputs=[(other, "in") for other in also])
+        inputs = [(other, "in") for other in also]
+        made = self._add("sink.topic", called.added_to(params), about, inputs=inputs)
+        called.keep(self._nodes, made)
 
-    def _of_record(self, method: str, parameter: str, given: Any, about: About) -> Any:
+    def _of_record(self, called: Called, parameter: str, given: Any, about: About) -> Any:
         """The text of an expression over a record."""
-        functions = self._nodes.functions
         expects = INT if parameter == "partition" else STRING
-        site = Site(method, parameter, record(functions.port(self._end)), RECORD, expects)
-        return functions.text(given, site, about.get("name"))
+        columns = record(self._nodes.functions.port(self._end))
+        site = Site("to", parameter, columns, RECORD, expects)
+        return called.text(given, site, about.get("name"))
 
     def foreach_batch(self, function: BatchFunction, **about: Unpack[About]) -> None:
         """Call a function with the records of each micro-batch, as Spark's `foreachBatch` does.

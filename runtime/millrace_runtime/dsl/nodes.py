@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypedDict, cast
 
+from millrace_compiler.declarations.operator import registry
 from millrace_compiler.graphs.expansion import SEPARATOR
 from millrace_compiler.program.identities import Identities, base_of
 from millrace_compiler.program.labels import implied_label
@@ -29,12 +30,15 @@ class About(TypedDict, total=False):
     `name`: the node's id, which is its identity across versions (default: its kind, such as
     `filter`, `filter-2`; the topic for a source). `label` and `description`: text for people
     (default: the comment above the call; without a comment, the label is the name or, for a node
-    without a name, the variable). An empty label means no label.
+    without a name, the variable). An empty label means no label. `functions`: source and types of
+    functions in Python that the expressions of a table, an aggregation or a rule call, where they
+    cannot stand in the program: `{"code": ..., "returns": {"add": "BIGINT"}}`.
     """
 
     name: str
     label: str
     description: str
+    functions: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ class Nodes:
                     f'{kind} takes a store such as key_value_store("name"), found {store!r}'
                 )
         given = {name: value for name, value in params.items() if value is not None}
+        given |= _functions(kind, about)
         topics = given.get("topics") or ([given["topic"]] if "topic" in given else [])
         id_ = self._ids.take(about.get("name") or self._ids.default(base_of(kind, topics)))
         self.nodes.append(_node(id_, kind, given, about))
@@ -137,6 +142,7 @@ class Nodes:
         mine, other = self.outside, inner.outside
         mine.codes |= {id_of(path): code for path, code in other.codes.items()}
         mine.windows |= {id_of(path): code for path, code in other.windows.items()}
+        mine.called |= {id_of(path): code for path, code in other.called.items()}
 
     @cached_property
     def functions(self) -> Functions:
@@ -194,6 +200,18 @@ def _node(id_: str, kind: str, params: Mapping[str, object], about: About) -> Do
     if about.get("description"):
         node["description"] = about["description"]
     return node
+
+
+def _functions(kind: str, about: About) -> dict[str, object]:
+    """The functions that a call has as text, as parameters of its node."""
+    given = about.get("functions")
+    if given is None:
+        return {}
+    if "functions" not in registry()[kind].parameters:
+        raise TypeError(f"the expressions of {kind} cannot call functions")
+    if not isinstance(given, Mapping) or set(given) != {"code", "returns"}:
+        raise TypeError('functions= takes {"code": ..., "returns": {name: type}}')
+    return {"functions": given["code"], "returns": dict(given["returns"])}
 
 
 def _documented(node: DocumentNode, found: Comment, *, labels: bool) -> DocumentNode:

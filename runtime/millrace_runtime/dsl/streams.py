@@ -17,6 +17,7 @@ from millrace_compiler.types.types import DataType
 
 from millrace_runtime.code.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import (
     Columns,
     Expression,
@@ -298,9 +299,12 @@ class Stream(Records):
         if rejected == "drop":
             return self._stateless(method, "predicate", predicate, about, expects=CONDITION)
         site = self._site(method, "predicate", CONDITION)
-        text = self._nodes.functions.text(predicate, site, about.get("name"))
-        params = {"predicate": text, "rejected": rejected}
-        return Stream(self._nodes, self._add(method, params, about))
+        called = Called(self._nodes.functions)
+        text = called.text(predicate, site, about.get("name"))
+        params = called.added_to({"predicate": text, "rejected": rejected})
+        made = self._add(method, params, about)
+        called.keep(self._nodes, made)
+        return Stream(self._nodes, made)
 
     def map(
         self,
@@ -489,12 +493,16 @@ class Stream(Records):
         if window is not None and not isinstance(other, Stream):
             raise TypeError("only a join of two streams takes a window")
         functions, node = self._nodes.functions, about.get("name")
-        params["key"] = functions.text(key, self._site(kind, "key"), node)
+        called = Called(functions)
+        result = functions.port(other._end).key if isinstance(other, GlobalTable) else None
+        params["key"] = called.text(key, self._site(kind, "key"), node, result)
         binding = MAPPED_JOINER if isinstance(other, GlobalTable) else JOINER
         site = Site(kind, "joiner", self._joined(type, other), binding)
         found = functions.text_or_runs(joiner, site, node)
         params["joiner"] = joined(found.columns) if isinstance(found, Runs) else found
+        params = called.added_to(params)
         made = self._add(kind, params, about, inputs=[(other, "right")], port="left")
+        called.keep(self._nodes, made)
         pairs = Stream(self._nodes, made)
         if not isinstance(found, Runs):
             return pairs
@@ -521,39 +529,45 @@ class Table(Records):
         self, predicate: Expression, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
         """Keep rows for which the predicate is true; other rows are deleted from the result."""
-        params = {"predicate": self._expression("filter", "predicate", predicate, about, CONDITION)}
-        made = self._add("filter", params, about, stores=[store])
-        return Table(self._nodes, made)
+        return self._step("filter", "predicate", predicate, store, about, CONDITION)
 
     def filter_not(
         self, predicate: Expression, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
         """Drop rows for which the predicate is true."""
-        params = {
-            "predicate": self._expression("filter_not", "predicate", predicate, about, CONDITION)
-        }
-        made = self._add("filter_not", params, about, stores=[store])
-        return Table(self._nodes, made)
+        return self._step("filter_not", "predicate", predicate, store, about, CONDITION)
 
     def map_values(
-        self, value: Expression, *, store: Store | None = None, **about: Unpack[About]
+        self,
+        value: Expression,
+        *,
+        returns: str | None = None,
+        store: Store | None = None,
+        **about: Unpack[About],
     ) -> Table:
-        """Compute a new value for each row; deletes are forwarded."""
-        params = {"value": self._expression("map_values", "value", value, about)}
-        made = self._add("map_values", params, about, stores=[store])
-        return Table(self._nodes, made)
+        """Compute a new value for each row; deletes are forwarded.
 
-    def _expression(
+        `returns`: the Spark SQL type of what a function returns.
+        """
+        return self._step("map_values", "value", value, store, about, returns=returns)
+
+    def _step(
         self,
         method: str,
         parameter: str,
         given: Expression,
+        store: Store | None,
         about: About,
         expects: DataType | None = None,
-    ) -> Any:
-        """The text of an expression over a row, which is not evaluated for deletes."""
+        returns: str | None = None,
+    ) -> Table:
+        """A table whose rows an expression decides. It is not evaluated for deletes."""
+        called = Called(self._nodes.functions, returns)
         site = self._site(method, parameter, expects, present=True)
-        return self._nodes.functions.text(given, site, about.get("name"))
+        params = called.added_to({parameter: called.text(given, site, about.get("name"))})
+        made = self._add(method, params, about, stores=[store])
+        called.keep(self._nodes, made)
+        return Table(self._nodes, made)
 
     def to_stream(self, **about: Unpack[About]) -> Stream:
         """Convert to a stream of the table's updates."""
@@ -564,21 +578,25 @@ class Table(Records):
         key: Expression,
         value: Expression | None = None,
         *,
+        returns: Mapping[str, str] | str | None = None,
         repartition: str | None = None,
     ) -> GroupedTable:
         """Group rows by a new key, with a new value; `repartition` as for a stream.
 
-        By two expressions, or by one function that returns a tuple of both.
+        By two expressions, or by one function that returns a tuple of both. `returns`: the Spark
+        SQL types of what functions return, `{"key": ..., "value": ...}`, or of the tuple,
+        `"STRUCT<key: ..., value: ...>"`.
         """
         by: dict[str, str] = {}
+        called = Called(self._nodes.functions, returns)
         for element, (name, each) in enumerate({"key": key, "value": value}.items()):
             site = self._site("group_by", name, present=True)
             if value is None:
                 if isinstance(key, str) or not callable(key):
                     raise TypeError("group_by() of a table takes a key and a value")
                 site = replace(site, element=element)
-            by[name] = self._nodes.functions.text(key if value is None else each, site)
-        return GroupedTable(self, by, repartition)
+            by[name] = called.text(key if value is None else each, site)
+        return GroupedTable(self, by, called, repartition)
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:
         """Hold back updates: `until_window_closes()` or `until_time_limit("1 minute")`."""
@@ -590,6 +608,7 @@ class Table(Records):
         *,
         joiner: Expression,
         foreign_key: Expression | None = None,
+        returns: str | None = None,
         repartition: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
@@ -599,8 +618,9 @@ class Table(Records):
         `foreign_key`: the key of the right row, an expression over the left `key` and `value`.
         `repartition` then names the internal topics:
         `<repartition>-subscription-registration-topic` and `-subscription-response-topic`.
+        `returns`: the Spark SQL type of what a function as joiner returns.
         """
-        return self._join("inner", other, joiner, foreign_key, store, about, repartition)
+        return self._join("inner", other, joiner, foreign_key, returns, store, about, repartition)
 
     def left_join(
         self,
@@ -608,23 +628,25 @@ class Table(Records):
         *,
         joiner: Expression,
         foreign_key: Expression | None = None,
+        returns: str | None = None,
         repartition: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Like `join`, but keep left rows without a match: `right` is null for them."""
-        return self._join("left", other, joiner, foreign_key, store, about, repartition)
+        return self._join("left", other, joiner, foreign_key, returns, store, about, repartition)
 
     def outer_join(
         self,
         other: Table,
         *,
         joiner: Expression,
+        returns: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
         """Join two tables and keep the rows of both sides that have no match."""
-        return self._join("outer", other, joiner, None, store, about)
+        return self._join("outer", other, joiner, None, returns, store, about)
 
     def _join(
         self,
@@ -632,6 +654,7 @@ class Table(Records):
         other: Table,
         joiner: Expression,
         foreign_key: Expression | None,
+        returns: str | None,
         store: Store | None,
         about: About,
         repartition: str | None = None,
@@ -650,16 +673,19 @@ class Table(Records):
             "right": Column("right", right.value, none=type != "inner"),
             "timestamp": row["timestamp"],
         }
+        called = Called(functions, None if returns is None else {"joiner": returns})
         params: dict[str, object] = {
-            "joiner": functions.text(joiner, Site(kind, "joiner", columns, JOINER), node),
-            "foreign_key": functions.text(foreign_key, site, node),
+            "joiner": called.text(joiner, Site(kind, "joiner", columns, JOINER), node),
+            "foreign_key": called.text(foreign_key, site, node),
             "repartition": repartition,
         }
+        params = called.added_to(params)
         if type != "inner":
             params["type"] = type
         made = self._add(
             kind, params, about, inputs=[(other, "right")], port="left", stores=[store]
         )
+        called.keep(self._nodes, made)
         return Table(self._nodes, made)
 
 

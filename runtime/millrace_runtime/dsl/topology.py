@@ -397,6 +397,7 @@ class Topology(Checked):
         outside = self.outside
         codes = (
             *outside.codes.values(), *outside.handlers.values(), *outside.windows.values(),
+            *outside.called.values(),
         )  # fmt: skip
         found = {name: code for each in self._modules for name, code in each.items()}
         for code in codes:

@@ -104,7 +104,8 @@ class Job:
         in a store, nor with DataFrames, which are not watched. No other node reads the wall clock:
         suppressions and emissions at the end of windows wait for stream time.
         """
-        runs_python = self.uses_wall_clock or bool(self.settings.get("functions"))
+        called = any(node["params"].get("functions") for node in self.graph["nodes"])
+        runs_python = self.uses_wall_clock or called or bool(self.settings.get("functions"))
         return not runs_python and not self.framed and bool(self._readings)
 
     @property

@@ -38,6 +38,8 @@ class Outside:
     handlers: dict[str, ProcessorCode] = field(default_factory=dict)
     #: the same of windows, by node
     windows: dict[str, ProcessorCode] = field(default_factory=dict)
+    #: the same of functions that expressions call, by node
+    called: dict[str, ProcessorCode] = field(default_factory=dict)
 
     @property
     def sinks(self) -> set[str]:
@@ -62,6 +64,11 @@ def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
             window["code"], window["file"] = own.in_place, Path(own.file).name
             params["window"] = window
             node = {**node, "params": params}  # noqa: PLW2901
+        called = outside.called.get(node["node"])
+        if called is not None and "functions" in node["params"]:
+            given = node["params"]["functions"].copy()
+            given["code"], given["file"] = called.in_place, Path(called.file).name
+            node = {**node, "params": {**node["params"], "functions": given}}  # noqa: PLW2901
         nodes.append(node)
     settings = graph["settings"].copy()
     if outside.handlers:

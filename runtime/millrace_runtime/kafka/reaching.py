@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import ssl
+import struct
 import threading
 import time
 from collections.abc import Mapping
@@ -40,11 +42,12 @@ def uses_broker(document: Mapping[str, object]) -> bool:
     return False
 
 
-def require_reachable(servers: str | None) -> None:
-    """Connect to one of the brokers, and close the connection.
+def require_reachable(servers: str | None, protocol: str | None = None) -> None:
+    """Ask the brokers for their versions, and close the connections when one has answered.
 
-    Raises MillraceError `broker_unreachable` if none accepts one within five seconds. An address
-    that is not valid is left to Kafka's client, which says what is wrong with it.
+    `protocol`: the security protocol of the connections. Raises MillraceError `broker_unreachable`
+    if none answers within five seconds. An address that is not valid is left to Kafka's client,
+    which says what is wrong with it.
     """
     found = [_ADDRESS.fullmatch(each.strip()) for each in (servers or "").split(",")]
     places = [(each[1], int(each[2])) for each in found if each is not None]
@@ -52,18 +55,50 @@ def require_reachable(servers: str | None) -> None:
         return
     reached = threading.Event()
     deadline = time.monotonic() + ANSWER_SECONDS
+    question = _hello() if (protocol or "").upper().endswith("SSL") else _versions()
     for place in places:
-        threading.Thread(target=_connect, args=(place, reached, deadline), daemon=True).start()
+        asking = (place, question, reached, deadline)
+        threading.Thread(target=_ask, args=asking, daemon=True).start()
     if not reached.wait(ANSWER_SECONDS):
         raise unreachable(servers)
 
 
-def _connect(place: tuple[str, int], reached: threading.Event, deadline: float) -> None:
-    """Try until a connection is made, as a broker may be starting."""
+def _ask(
+    place: tuple[str, int], question: bytes, reached: threading.Event, deadline: float
+) -> None:
+    """Try until there is an answer, as a broker may be starting.
+
+    A connection that is closed counts as one: then Kafka's client knows why.
+    """
     while not reached.is_set() and (left := deadline - time.monotonic()) > 0:
         try:
-            socket.create_connection(place, timeout=left).close()
+            with socket.create_connection(place, timeout=left) as connection:
+                connection.settimeout(max(0.001, deadline - time.monotonic()))
+                connection.sendall(question)
+                connection.recv(1)
+        except ConnectionResetError:
+            reached.set()
         except (OSError, OverflowError):
             time.sleep(_RETRY_SECONDS)
         else:
             reached.set()
+
+
+def _versions() -> bytes:
+    """A request that each release answers before authentication: ApiVersions, version 0."""
+    name = b"millrace"
+    request = struct.pack(">hhih", 18, 0, 1, len(name)) + name
+    return struct.pack(">i", len(request)) + request
+
+
+def _hello() -> bytes:
+    """The first message of TLS. Certificates are the matter of Kafka's client."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    sent = ssl.MemoryBIO()
+    try:
+        context.wrap_bio(ssl.MemoryBIO(), sent).do_handshake()
+    except ssl.SSLWantReadError:
+        return sent.read()
+    return b""

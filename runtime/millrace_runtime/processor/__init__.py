@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
@@ -42,6 +43,9 @@ def duration(value: int | str) -> int:
     return int(number) * scale
 
 
+_FIELDS = frozenset({"key", "value", "timestamp", "headers"})
+
+
 class Record(Generic[K, V]):
     """A record: key, value, timestamp (ms), and headers as a list of (name, bytes)."""
 
@@ -57,14 +61,14 @@ class Record(Generic[K, V]):
 
     def replace(self, **changes: Any) -> Record[Any, Any]:
         """Return a copy with changed fields: key, value, timestamp, headers."""
-        unknown = set(changes) - {"key", "value", "timestamp", "headers"}
-        if unknown:
-            raise TypeError(f"a record has no {', '.join(sorted(unknown))}")
+        if not changes.keys() <= _FIELDS:
+            raise TypeError(f"a record has no {', '.join(sorted(changes.keys() - _FIELDS))}")
+        given = changes.get
         return Record(
-            changes.get("key", self.key),
-            changes.get("value", self.value),
-            changes.get("timestamp", self.timestamp),
-            changes.get("headers", self.headers),
+            given("key", self.key),
+            given("value", self.value),
+            given("timestamp", self.timestamp),
+            given("headers", self.headers),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -169,17 +173,30 @@ class ProcessorContext(Generic[K, V]):
             raise TypeError(f"the store {name} is a {has}, not a {expected.__name__}")
         return found
 
-    def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
-        """Call `callback(ms)` at every interval of stream time or of the wall clock."""
+    def schedule(
+        self,
+        interval: int | str,
+        type: str,
+        callback: Callable[[int], None],
+        *,
+        start_time: int | dt.datetime | None = None,
+    ) -> Schedule:
+        """Call `callback(ms)` at every interval of stream time or of the wall clock.
+
+        `start_time`: when it is called first, in ms or as a datetime (without a time zone: UTC),
+        and from which the intervals count; those that have passed already are left out. Default:
+        0 of stream time, or one interval from now of the wall clock.
+        """
         self._host.acting("schedule punctuations")
         every = duration(interval)
         if every < 1:
             raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")
         if type not in (STREAM_TIME, WALL_CLOCK_TIME):
             raise ValueError(f"the type must be STREAM_TIME or WALL_CLOCK_TIME, not {type!r}")
+        start = None if start_time is None else _milliseconds(start_time)
         self._scheduled += 1
         self._host.schedules[self._scheduled] = callback
-        self._host.send("schedule", self._scheduled, every, type)
+        self._host.send("schedule", self._scheduled, every, type, start)
         return Schedule(self._host, self._scheduled)
 
     def forward(self, record: Record[K, V], to: str | None = None) -> None:
@@ -222,6 +239,18 @@ class ProcessorContext(Generic[K, V]):
         if "moment" not in now:
             now["moment"] = self._host.ask("moment")
         return now["moment"]
+
+
+def _milliseconds(start_time: int | dt.datetime) -> int:
+    """Return a start time in ms. Raises TypeError, or ValueError if it is before 1970."""
+    if isinstance(start_time, dt.datetime):
+        at = start_time if start_time.tzinfo else start_time.replace(tzinfo=dt.UTC)
+        start_time = round(at.timestamp() * 1000)
+    if not isinstance(start_time, int) or isinstance(start_time, bool):
+        raise TypeError(f"the start time must be an int (ms) or a datetime, not {start_time!r}")
+    if start_time < 0:
+        raise ValueError(f"the start time must not be before 1970, but is {start_time}")
+    return start_time
 
 
 class Processor:

@@ -60,7 +60,8 @@ class Frame(TypedDict, total=False):
     """A call: ``start`` of a node, ``process`` of a record, ``punctuate`` or ``close``.
 
     ``handler`` starts a handler of errors, and ``handle`` calls it; ``windows`` starts a function
-    of windows, and ``windows_of`` calls it.
+    of windows, and ``windows_of`` calls it; ``functions`` starts those that the expressions of a
+    node call, and ``function`` calls one.
     """
 
     call: str
@@ -88,6 +89,11 @@ class Frame(TypedDict, total=False):
     # ---- handler and handle
     kind: str
     function: str
+    #: of functions: whether only the truth of what they return counts
+    judges: bool
+    #: of a function: number of a use, and the types of its arguments and its result
+    use: int
+    types: list[Any]
     #: whether there is a dead letter topic
     letters: bool
     error: Any

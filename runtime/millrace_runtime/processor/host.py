@@ -19,7 +19,7 @@ from millrace_runtime.processor.channel import Channel
 from millrace_runtime.processor.handling import DeadLetter, FailedRecord, RecordError, Response
 from millrace_runtime.processor.running import run_code
 from millrace_runtime.processor.stores import GIVEN_STORES, open_store
-from millrace_runtime.processor.values import Struct, decoder, encoder, misfit
+from millrace_runtime.processor.values import Convert, Struct, decoder, encoder, misfit
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
@@ -96,6 +96,7 @@ class Host:
         self._arguments = frame["arguments"]
         self._context = ProcessorContext[Any, Any](self)
         self._processor: Any = None
+        self._handlers: list[tuple[Any, Convert, Convert]] = []
         self._breakpoints = stopping(channel, self.file, self._code, frame, modules)
 
     def enter(self, frame: Frame, body: Callable[[], None]) -> None:
@@ -107,6 +108,17 @@ class Host:
                 body()
             else:
                 self._breakpoints.run(body)
+        finally:
+            self.now, self.key = before, key
+
+    def run(self, frame: Frame) -> None:
+        """Run a call with the frame's context, as `enter` does with a function."""
+        if self._breakpoints is not None:
+            self.enter(frame, lambda: self.call(frame))
+            return
+        before, self.now, key = self.now, frame, self.key
+        try:
+            self.call(frame)
         finally:
             self.now, self.key = before, key
 
@@ -126,16 +138,21 @@ class Host:
         init = getattr(self._processor, "init", None)
         if init is not None:
             init(self._context)
+        self._handlers = [
+            (getattr(self._processor, method, None), key, value)
+            for method, key, value in self._inputs
+        ]
 
     def call(self, frame: Frame) -> None:
         """Process a record or run a punctuation."""
         if frame["call"] == "process":
-            method, read_key, read_value = self._inputs[frame["input"]]
+            method, read_key, read_value = self._handlers[frame["input"]]
             key, value, timestamp, headers = frame["record"]
             self.key = read_key(key)
-            pairs = [(k, None if v is None else base64.b64decode(v)) for k, v in headers]
-            handle = getattr(self._processor, method)
-            handle(Record(self.key, read_value(value), timestamp, pairs))  # type: ignore[arg-type]
+            pairs: Any = headers and [
+                (k, None if v is None else base64.b64decode(v)) for k, v in headers
+            ]
+            method(Record(self.key, read_value(value), timestamp, pairs))
         else:
             callback = self.schedules.get(frame["schedule"])
             if callback is not None:
@@ -184,7 +201,8 @@ class Host:
         if to is not None and to not in self.ports:
             raise ValueError(f"there is no output {to!r}; outputs: {', '.join(self.ports)}")
         stamp = record.timestamp
-        if not isinstance(stamp, int) or isinstance(stamp, bool) or stamp < 0:
+        whole = type(stamp) is int or (isinstance(stamp, int) and not isinstance(stamp, bool))
+        if not whole or stamp < 0:
             raise ValueError(f"a record's timestamp must be a non-negative int (ms), not {stamp!r}")
         if self.fixed and record.key != self.key:
             raise ValueError("process_values must not change the key; use process to change it")

@@ -109,7 +109,7 @@ def _integer(kind: str, what: str) -> Convert:
     def convert(value: Any) -> Any:
         if value is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool):
+        if type(value) is not int and (not isinstance(value, int) or isinstance(value, bool)):
             raise misfit(value, what, "an int")
         if not -limit <= value < limit:
             raise OverflowError(f"{what} must fit in {_INTEGERS[kind]} bits, but {value} does not")
@@ -140,7 +140,10 @@ def _number(_: str, what: str) -> Convert:
     def convert(value: Any) -> Any:
         if value is None:
             return None
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        if type(value) is float:
+            if math.isfinite(value):
+                return value
+        elif not isinstance(value, int | float) or isinstance(value, bool):
             raise misfit(value, what, "a float")
         if isinstance(value, float) and not math.isfinite(value):
             return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -232,9 +235,13 @@ def _map(key: Convert, item: Convert, what: str) -> Convert:
 
 
 def _struct(fields: dict[str, Convert], what: str) -> Convert:
+    names, pairs = fields.keys(), tuple(fields.items())
+
     def convert(value: Any) -> Any:
         if value is None:
             return None
+        if isinstance(value, dict) and value.keys() == names:
+            return {name: field(value[name]) for name, field in pairs}
         if not isinstance(value, dict):
             value = fields_of(value, what)
         unknown = [name for name in value if name not in fields]

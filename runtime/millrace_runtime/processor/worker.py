@@ -29,6 +29,8 @@ if __name__ == "__main__":
     sys.modules.setdefault("millrace_runtime", _package)
     sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
 
+from millrace_runtime.processor.calling import FunctionHost  # noqa: E402
+from millrace_runtime.processor.calling import file_of as file_of_functions  # noqa: E402
 from millrace_runtime.processor.channel import Channel, Ended  # noqa: E402
 from millrace_runtime.processor.faults import LogStream, described, lasting, leaked_threads  # noqa: E402
 from millrace_runtime.processor.frames import End, Frame  # noqa: E402
@@ -60,6 +62,7 @@ class PythonWorker:
         self._hosts: dict[str, Host] = {}
         self._handlers: dict[str, HandlerHost] = {}
         self._windows: dict[str, WindowHost] = {}
+        self._functions: dict[str, FunctionHost] = {}
         self._modules: Modules | None = None
 
     def run(self) -> None:
@@ -90,6 +93,7 @@ class PythonWorker:
             hosts, handlers = self._hosts.values(), self._handlers.values()
             own = {each.file for each in hosts} | {each.file for each in handlers}
             files = own | {each.file for each in self._windows.values()}
+            files |= {each.file for each in self._functions.values()}
             files |= set() if self._modules is None else self._modules.files
             end = {"error": described(error, files), "lost": lasting(error)}
         for stream in self.streams:
@@ -106,8 +110,7 @@ class PythonWorker:
         if frame.get("modules") and not self._modules:
             self._import_from(frame["modules"])
         if call == "process" or call == "punctuate":
-            host = self._hosts[node]
-            host.enter(frame, lambda: host.call(frame))
+            self._hosts[node].run(frame)
         elif call == "start":
             self._hosts[node] = host = Host(self.channel, frame, self._modules)
             host.enter(frame, host.start)
@@ -122,6 +125,13 @@ class PythonWorker:
             stops = stopping(self.channel, file_of(frame), frame["code"], frame, modules)
             self._windows[node] = windows = WindowHost(self.channel, frame, stops)
             windows.start(given_names())
+        elif call == "function":
+            self._functions[node].call(frame)
+        elif call == "functions":
+            file, modules = file_of_functions(frame), self._modules
+            stops = stopping(self.channel, file, frame["code"], frame, modules)
+            self._functions[node] = functions = FunctionHost(self.channel, frame, stops)
+            functions.start(given_names())
         elif call == "windows_of":
             self._windows[node].call(frame)
         else:

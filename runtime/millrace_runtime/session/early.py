@@ -64,8 +64,9 @@ class EarlySession:
                 "-Djava.net.preferIPv6Addresses=false",
                 "-Djdk.reflect.useDirectMethodHandle=false",
                 "-Dio.netty.tryReflectionSetAccessible=true",
-                *shlex.split(settings["spark.driver.extraJavaOptions"]),
                 *shlex.split(os.environ.get("SPARK_SUBMIT_OPTS", "")),
+                # An archive of classes among them is for the class path of this JVM.
+                *shlex.split(settings["spark.driver.extraJavaOptions"]),
                 *(f"-D{key}={value}" for key, value in properties.items()),
                 "-cp",
                 os.pathsep.join(path),

@@ -22,8 +22,15 @@ class CapturedForward(NamedTuple):
 class CapturedPunctuator:
     """A schedule of the processor, which the test runs by hand: `punctuator(ms)`."""
 
-    def __init__(self, interval: int, type: str, punctuator: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        interval: int,
+        type: str,
+        punctuator: Callable[[int], None],
+        start_time: int | None = None,
+    ) -> None:
         self.interval, self.type, self.punctuator = interval, type, punctuator
+        self.start_time = start_time
         self.cancelled = False
 
     def cancel(self) -> None:
@@ -52,9 +59,9 @@ class _Host:
 
     def send(self, *message: Any) -> None:
         """Keep a schedule."""
-        what, number, interval, type_ = message
+        what, number, interval, type_, start = message
         if what == "schedule":
-            captured = CapturedPunctuator(interval, type_, self.schedules[number])
+            captured = CapturedPunctuator(interval, type_, self.schedules[number], start)
             self.punctuators.append(captured)
 
     def ask(self, *message: Any) -> Any:

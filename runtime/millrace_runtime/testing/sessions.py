@@ -9,7 +9,6 @@ import atexit
 import os
 import sys
 import weakref
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from millrace_runtime.errors import MillraceError
@@ -29,7 +28,7 @@ def begin() -> None:
     global _early  # noqa: PLW0603 - a process has one session of tests
     started = sys.modules.get("pyspark") is not None and _context() is not None
     if _early is None and _made is None and not started and early.possible(os.environ):
-        _early = simulation.early(_archived())
+        _early = simulation.early(class_archive.of_tests().use_or_make())
         atexit.register(_end)
 
 
@@ -54,7 +53,7 @@ def session() -> SparkSession:
     joined = None if started is None else started.join()
     if joined is not None:
         simulation.forget_hadoop(joined)
-    _made = joined or simulation.simulation_session(java_extra=_archived())
+    _made = joined or simulation.simulation_session()
     _be_quiet(_made)
     return _made
 
@@ -76,12 +75,6 @@ def _adopted(active: SparkSession) -> SparkSession:
             "millrace_runtime.spark_session, or stop it before the first test of a topology.",
         )
     return simulation.simulation_session()
-
-
-def _archived() -> Sequence[str]:
-    """Return options for an archive of classes, which the first run writes for later ones."""
-    given = os.environ.get("SPARK_SUBMIT_OPTS", "")
-    return () if "SharedArchiveFile" in given else class_archive.of_tests().use_or_make()
 
 
 def _context() -> object:

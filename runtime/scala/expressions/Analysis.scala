@@ -56,10 +56,11 @@ object Analysis {
   }
 
   /**
-   * Analyzes `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types":
-   * ["DDL", ...]}`. Returns `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start",
-   * "stop", "facts"}, "warnings": [like an error]}], "types": [{"type", "error"}]}`; without warnings, that field is
-   * missing. The columns are those that the expression uses, with `$seed` and `$now` ([[Draws]]).
+   * Analyzes `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null, "functions":
+   * {"name": "TYPE", ...}}], "types": ["DDL", ...]}`, with the functions in Python that an expression can call, if any.
+   * Returns `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start", "stop", "facts"},
+   * "warnings": [like an error]}], "types": [{"type", "error"}]}`; without warnings, that field is missing. The columns
+   * are those that the expression uses, with `$seed` and `$now` ([[Draws]]).
    */
   def analyze(spark: SparkSession, request: String): String = {
     val root = Json.mapper.readTree(request)
@@ -77,7 +78,8 @@ object Analysis {
             .toIndexedSeq
           val expects = Option(e.get("expects")).filterNot(_.isNull).map(t => Expressions.parseType(t.asText))
           // Only expressions over whole records can be evaluated once per record: see `columns` in the answer.
-          val layout = Layout(columns, draws = columns.exists(_._1 == "offset"))
+          val layout =
+            Layout(columns, columns.exists(_._1 == "offset"), CalledFunctions.of("", e.get("functions")))
           val judged = Expressions.judge(spark, e.get("text").asText, layout, expects)
           (judged.dataType.sql, judged.used.map(layout.all(_)._1), judged.warnings)
         }

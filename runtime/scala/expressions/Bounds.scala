@@ -108,6 +108,7 @@ private[millrace] object Bounds {
           case (n, _) => n
         }
       case c: Cast => capped(size(c.dataType) + of(c.child, variables))
+      case p: PythonCall => p.children.foldLeft(size(p.dataType))((n, x) => capped(n + of(x, variables)))
       case other => other.children.foldLeft(1L)((n, x) => capped(n + of(x, variables)))
     }
     def named(parts: Seq[String], variables: Map[String, Long]): Long = {

@@ -14,9 +14,13 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The columns that an expression sees, in order. All of them are nullable. `draws`: it is evaluated once per record, so
- * that it can have random values and the present time ([[Draws]]).
+ * that it can have random values and the present time ([[Draws]]). `callable`: functions in Python that it can call.
  */
-final case class Layout(columns: IndexedSeq[(String, DataType)], draws: Boolean = false) {
+final case class Layout(
+    columns: IndexedSeq[(String, DataType)],
+    draws: Boolean = false,
+    private[millrace] val callable: CalledFunctions = CalledFunctions.none
+) {
   private[millrace] def seesOffset(e: Expr): Boolean =
     columns.lastOption.exists(_._1 == "offset") && e.sees(columns.length - 1)
 
@@ -157,6 +161,7 @@ final class Expr(
           case t => out.get(0, t)
         }
     } catch {
+      case p: ParameterFailure => throw p
       case e: Exception => throw new ParameterFailure(parameter, e)
     }
 }
@@ -289,7 +294,7 @@ object Expressions {
       Project(Seq(Alias(e, "result")()), RecordColumns(attributes)),
       new QueryPlanningTracker
     )
-    val read = state.sqlParser.parseExpression(text)
+    val read = layout.callable.resolved(state.sqlParser.parseExpression(text))
     refuseStrayWord(read, text)
     Functions.checkParsed(read, layout.draws)
     Bounds.check(read, layout)

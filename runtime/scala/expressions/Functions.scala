@@ -83,6 +83,7 @@ object Functions {
     case w @ (_: WindowExpression | _: UnresolvedWindowExpression | _: AggregateExpression) => throw aggregates(w)
     case l: Literal if PresentTime.isLiteral(l) => throw presentTime(l)
     case f: UnresolvedFunction => checkCall(f, draws)
+    case _: PythonCall =>
     case other if !FunctionList.parsed(name(other)) && !FunctionList.classes(name(other)) => throw undecided(other)
     case _ =>
   }
@@ -194,6 +195,7 @@ object Functions {
     case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] =>
       throw presentTime(t)
     case c: Cast if PresentTime.isCast(c) => throw presentTime(c)
+    case _: PythonCall =>
     case s: StaticInvoke => checkMethod(s, s.staticObject.getName, s.functionName)
     case i: Invoke => checkMethod(i, target(i), i.functionName)
     case other if !FunctionList.classes(name(other)) => throw unlisted(other)

@@ -320,7 +320,12 @@ private[millrace] final class PythonCalls(
       val number = m.get(1).asInt
       schedules.put(
         number,
-        context.schedule(node, m.get(2).asLong, m.get(3).asText == "STREAM_TIME")(punctuate(number))
+        context.schedule(
+          node,
+          m.get(2).asLong,
+          m.get(3).asText == "STREAM_TIME",
+          if (m.get(4).isNull) None else Some(m.get(4).asLong)
+        )(punctuate(number))
       )
       null
     case "cancel" =>

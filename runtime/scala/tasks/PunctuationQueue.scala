@@ -82,6 +82,8 @@ private[millrace] final class PunctuationSchedule(
   def advance(now: Long): Unit =
     next.set(
       if (now < next.value + interval) next.value + interval
-      else next.value + ((now - next.value) / interval + 1) * interval
+      else
+        try Math.addExact(next.value, Math.multiplyExact((now - next.value) / interval + 1, interval))
+        catch { case _: ArithmeticException => Long.MaxValue }
     )
 }

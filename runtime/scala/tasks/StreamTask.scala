@@ -201,6 +201,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
 
   private def enter(row: InternalRow): Unit = {
+    if (calls) StreamTask.running.set(this)
     val before = record.merge
     record.enter(row)
     collector.begin(record.merge != before)
@@ -277,6 +278,14 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (python == null || !python.alive) python = new PythonWorker(options.workers)
     python
   }
+
+  /** Whether expressions of a node call functions in Python. */
+  private val calls = level.nodes.exists(_.functions != null)
+  private val functions = new JHashMap[String, PythonFunctions]()
+
+  /** The functions that the expressions of a node call, by its physical id. */
+  private[millrace] def functionsOf(step: String): PythonFunctions =
+    functions.computeIfAbsent(step, s => new PythonFunctions(this, topology.node(s)))
   def livingWorker: PythonWorker = if (python != null && python.alive) python else null
   private var python: PythonWorker = _
 
@@ -384,13 +393,18 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   // ---- punctuation ----
 
-  override def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule = {
+  override def schedule(node: Node, intervalMs: Long, streamTime: Boolean, start: Option[Long])(
+      callback: Long => Unit
+  ): Schedule = {
     if (intervalMs < 1) throw new IllegalArgumentException(s"the interval must be at least 1 ms, but is $intervalMs ms")
     val number = scheduled.merge(node.id, 1, (a, b) => a + b)
     val next = clock(s"$$schedule/${node.id}/$number")
     val place = clock(s"$$place/${node.id}/$number")
-    if (next.value < 0) next.set(if (streamTime) 0L else wallClock + intervalMs)
+    val begins = next.value < 0
+    if (begins) next.set(start.getOrElse(if (streamTime) 0L else wallClock + intervalMs))
     val made = new PunctuationSchedule(node, intervalMs, next, place, streamTime, callback)
+    val now = if (streamTime) this.streamTime(node.spec.sub).value else wallClock
+    if (begins && start.exists(_ < now)) made.advance(now)
     val queue =
       if (streamTime) schedules.computeIfAbsent(node.spec.sub, _ => new PunctuationQueue) else wallSchedules
     queue.schedule(made)
@@ -459,5 +473,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
 private[millrace] object StreamTask {
   val wall = "$wall"
+  private val running = new ThreadLocal[StreamTask]
+
+  /** The task whose record this thread processes, if expressions of the task call functions in Python. */
+  private[millrace] def current: StreamTask = running.get
   private[millrace] val logger = org.slf4j.LoggerFactory.getLogger("millrace.task")
 }

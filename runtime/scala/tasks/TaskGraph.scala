@@ -76,6 +76,9 @@ abstract class NodeSpec(b: Build) extends Serializable {
   /** The parents' output ports, by input. */
   val inputs: Seq[Port] = b.inputs
 
+  /** The functions in Python that its expressions call, or null. */
+  private[millrace] val functions: FunctionSettings = b.functions
+
   /** The rows that the node keeps in the state. Called when the whole graph is built. */
   private[millrace] def kept: Seq[KeptRows] = Nil
   def create(): Node
@@ -270,11 +273,17 @@ final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, v
   def exprOf(text: String, p: String, layout: Layout, expected: Option[DataType] = None): Expr = {
     expressions += 1
     val name = s"$id/$expressions"
-    val made = judged(p, "expression")(Expressions.compile(spark, text, layout, p, expected, name))
+    val calling = if (functions == null) layout else layout.copy(callable = callable)
+    val made = judged(p, "expression")(Expressions.compile(spark, text, calling, p, expected, name))
     if (layout.seesOffset(made)) graph.askForOffsets()
     made
   }
   private var expressions = 0
+
+  /** The functions in Python that the expressions can call, or null. */
+  private[millrace] lazy val functions: FunctionSettings =
+    opt("functions").map(f => FunctionSettings(f.path("code").asText, f.path("file").asText(""))).orNull
+  private lazy val callable = judged("returns", "type")(CalledFunctions.of(id, req("functions").get("returns")))
   def dataType(p: String): DataType = judged(p, "type")(Expressions.parseType(text(p)))
   def codec(p: String, default: Option[DataType] = None): Codec = codecOf(req(p), p, default)
   def codecOf(j: JsonNode, p: String, default: Option[DataType] = None): Codec =

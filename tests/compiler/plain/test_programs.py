@@ -20,6 +20,7 @@ from millrace_compiler.diagnostics.messages.plain import PLAIN
 from millrace_compiler.plain.nodes import WRITERS
 from millrace_compiler.plain.text import Chain, Columns, Name, call, statement
 from millrace_compiler.program.layout import WIDTH
+from millrace_runtime.functions.known_types import KnownTypes
 
 from tests.compiler.kit import OneTypeAnalyzer, document, line, node, sink, stream
 from tests.compiler.mutations import mutated, scenarios
@@ -228,6 +229,14 @@ def test_a_rule_keeps_its_results_without_its_counts_or_is_refused() -> None:
     for rejected in ("dead_letter", "stop"):
         errors = [d for d in made(rejected).diagnostics if d.severity == "error"]
         assert [(d.code, d.parameter) for d in errors] == [("plain_kind", "rejected")]
+
+
+def test_functions_that_expressions_call_are_refused() -> None:
+    functions = {"functions": "def f(value): ...", "returns": {"f": "BOOLEAN"}}
+    rule = node("rule", "filter", predicate="f(value)", rejected="warn", **functions)
+    made = compile_document(line(rule), KnownTypes(), dialect="plain")
+    refused = [(d.code, d.parameter) for d in made.diagnostics if d.severity == "error"]
+    assert refused == [("plain_kind", "functions")]
 
 
 def test_days_of_a_zone_are_refused_and_an_offset_is_sparks_start_time() -> None:

@@ -441,8 +441,8 @@ orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % valu
         ("orders.map_values([len].pop)", "map-values.value: list.pop cannot be read: an object of "
          "builtin_function_or_method has no Python source; write a lambda or a def that calls it, "
          "or give it a name at the top of its file."),
-        ("orders.to_table().filter(lambda value: round(value['price']) > 1)",
-         "filter.predicate: The lambda (shop.py, line 7) cannot be an expression, because round is "
+        ("orders.map(key=lambda value: round(value['price']))",
+         "map.key: The lambda (shop.py, line 7) cannot be an expression, because round is "
          "not a function that is translated, and this cannot run in Python."),
         ("orders.map_values(lambda value: eval(value['item']))",
          "The type of what it returns is not clear, because it returns BIGINT and "
@@ -477,7 +477,7 @@ def test_the_error_of_a_function_is_a_program_error() -> None:
     topology = Topology("errors")
     orders = topology.stream("orders", key=string(), value=json("n INT"))
     with pytest.raises(ProgramError, match=r"keep\.predicate") as found:
-        orders.to_table().filter(lambda value: round(value["n"]) > 1, name="keep")
+        orders.to_table().filter(lambda a, b, c: True, name="keep")
     assert (found.value.node, found.value.parameter) == ("keep", "predicate")
 
 

@@ -360,15 +360,23 @@ def test_the_context_reports_the_record_in_work(pipe: Pipe) -> None:
 
 def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
     code = (
+        "import datetime\n"
+        "at = datetime.datetime(1970, 1, 1, 1)\n"
         "class P(Processor):\n"
         "    def init(self, context):\n"
         "        self.context = context\n"
         "        self.plan = context.schedule('2 seconds', STREAM_TIME, self.tick)\n"
+        "        context.schedule(1, WALL_CLOCK_TIME, self.tick, start_time=5)\n"
+        "        context.schedule(1, STREAM_TIME, self.tick, start_time=at)\n"
         "    def tick(self, now):\n"
         "        self.context.forward(Record('t', str(now), now))\n"
         "        self.plan.cancel()\n"
     )
-    assert pipe.start(code)[0] == [["schedule", 1, 2000, "STREAM_TIME"]]
+    assert pipe.start(code)[0] == [
+        ["schedule", 1, 2000, "STREAM_TIME", None],
+        ["schedule", 2, 1, "WALL_CLOCK_TIME", 5],
+        ["schedule", 3, 1, "STREAM_TIME", 3_600_000],
+    ]
     call = {"call": "punctuate", "node": "n", "schedule": 1, "now": 2000, "topic": None,
             "partition": -1, "offset": -1, "stream_time": 2000, "wall_clock": 0}  # fmt: skip
     pipe.send(call)
@@ -391,6 +399,11 @@ def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
         ("store('counts').put(None, 1)", "ValueError: the key of counts must not be None"),
         ("store('counts').put('k', 1 << 40)", "OverflowError: the value of counts must fit in 32"),
         ("schedule('soon', STREAM_TIME, print)", "ValueError: 'soon' is not a duration"),
+        ("schedule(1, STREAM_TIME, print, start_time='9')", "TypeError: the start time must be an"),
+        (
+            "schedule(1, STREAM_TIME, print, start_time=-1)",
+            "ValueError: the start time must not be",
+        ),
     ],
 )
 def test_misuse_shows_what_was_found_and_what_would_do(pipe: Pipe, body: str, message: str) -> None:

@@ -39,6 +39,18 @@ PARAMETERS: dict[str, Prose] = {
     "name_twice": Prose("The {what} {name} is listed twice.", "List it once."),
     "unknown_part": Prose("Unknown property {part}.", "Known properties: {known}."),
     "part_missing": Prose("The property {part} is required.", "Fill it in."),
+    "functions_none": Prose("The code has no function.", "Define one: def add(key, value, agg): …"),
+    "functions_of_stream": Prose(
+        "The functions of a stream run in a node of their own.",
+        "Use the operator “Process values” for it, or a table.",
+    ),
+    "functions_untyped": Prose(
+        "The types of what the functions return are missing.",
+        "Enter the Spark SQL type of each function that an expression calls.",
+    ),
+    "functions_unknown": Prose(
+        "The code has no function {name}.", "Define it, or remove its type."
+    ),
     "pattern": Prose(
         "This pattern is not supported: {reason}.",
         "Use a regular expression without backreferences, lookaround or possessive "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.calls import Call, call, window_words
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Ask, Inference, Operator, Scope
@@ -71,7 +72,7 @@ class Windowed(Operator):
         return out
 
 
-class Folding(Windowed):
+class Folding(Windowed, Calling):
     """Base class of operators that combine values into an aggregate of any type."""
 
     type = TypeOf("Type", "Spark SQL type of the aggregate.")
@@ -93,7 +94,7 @@ class Folding(Windowed):
             self.fault(report, "merger_unwanted", "merger")
 
 
-class Aggregation(Windowed):
+class Aggregation(Windowed, Calling):
     """An aggregation of a stream, or of a table by another key."""
 
     in_ports = (InPort("in", ("stream", "table")),)
@@ -126,6 +127,7 @@ class Aggregation(Windowed):
     # ---- answers --------------------------------------------------------------------------
 
     def check(self, report: Diagnostics) -> None:
+        super().check(report)
         if self.emit == "window_close":
             if self.window is None and self.node.params.get("window") is None:
                 self.fault(report, "needed_with", "window", **self.is_set("emit", "window_close"))

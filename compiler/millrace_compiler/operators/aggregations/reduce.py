@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from millrace_compiler.declarations.calls import Call, call
+from millrace_compiler.declarations.functions import RECORD, REDUCER
 from millrace_compiler.declarations.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation
 from millrace_compiler.parameters.parameters import Expression, optional
@@ -28,6 +29,7 @@ class Reduce(Aggregation):
     first = ("reducer", "subtractor", "group_by", "window", "emit")
     for_tables = ("subtractor",)
     initializes = False
+    bindings = {"reducer": REDUCER, "subtractor": REDUCER, "key": RECORD, "value": RECORD}
 
     reducer = Expression(
         "Reducer", "Combines `agg`, the current result, and `value`.", columns="reduce"

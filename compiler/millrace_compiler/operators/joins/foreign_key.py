@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.calls import Call
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Inference, Scope
@@ -15,7 +16,7 @@ from millrace_compiler.parameters.parameters import Choice, Expression, Name, op
 from millrace_compiler.parameters.summaries import Sentence
 
 
-class JoinForeignKey(Join):
+class JoinForeignKey(Join, Calling):
     "Joins each row of a table with the row of another table that it refers to."
 
     kind = "join.foreign_key"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.calls import Call
+from millrace_compiler.declarations.functions import RECORD
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Inference, Scope
 from millrace_compiler.declarations.ports import InPort, OutPort
@@ -14,7 +16,7 @@ from millrace_compiler.parameters.parameters import Choice, Expression
 from millrace_compiler.parameters.summaries import Sentence
 
 
-class JoinStreamGlobalTable(Join):
+class JoinStreamGlobalTable(Join, Calling):
     "Enriches each stream record with a row of a global table, looked up by any expression."
 
     kind = "join.stream_global_table"
@@ -35,6 +37,8 @@ class JoinStreamGlobalTable(Join):
     stateful = True
     driving_ports = ("left",)
     keeps_null_keys = True
+    #: A function as joiner is a node of its own.
+    bindings = {"key": RECORD}
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     key = Expression("Key", "The key of the table row, an expression over the stream record.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.calls import Call
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Inference, Scope
@@ -16,7 +17,7 @@ from millrace_compiler.parameters.parameters import Choice
 from millrace_compiler.parameters.summaries import Sentence
 
 
-class JoinTableTable(Join):
+class JoinTableTable(Join, Calling):
     "Joins two tables by their keys."
 
     kind = "join.table_table"

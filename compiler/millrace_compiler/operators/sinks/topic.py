@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.calls import Call, Input, format_words, with_keywords
 from millrace_compiler.declarations.lowering import NodeLowering
-from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.operator import Inference, Scope
 from millrace_compiler.declarations.ports import InPort, Port
 from millrace_compiler.declarations.steps import Handle, Writes
 from millrace_compiler.diagnostics.diagnostics import Diagnostics
@@ -18,7 +19,7 @@ from millrace_compiler.parameters.summaries import Sentence
 from millrace_compiler.types.types import INT, STRING, DataType, widens, windowed
 
 
-class SinkTopic(Operator):
+class SinkTopic(Calling):
     """Writes records to a topic."""
 
     kind = "sink.topic"
@@ -66,6 +67,7 @@ class SinkTopic(Operator):
     )
 
     def check(self, report: Diagnostics) -> None:
+        super().check(report)
         given = [p for p in ("topic", "topic_expression") if self.node.params.get(p) is not None]
         if len(given) != 1:
             self.fault(report, "one_of", "topic", names=self.titled("topic", "topic_expression"))

@@ -53,6 +53,10 @@ class Filter(StreamOrTable):
         return self.rejected != "drop"
 
     @property
+    def calls_for_streams(self) -> bool:
+        return self.is_rule
+
+    @property
     def forwards_rejected(self) -> bool:
         """Whether rejected records are forwarded too."""
         return self.rejected in ("count", "warn")

@@ -282,6 +282,10 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "实时模式至少处理一次记录，但保证是“恰好一次”。",
     "请选择“至少一次”，或以微批运行拓扑。",
   ],
+  functions_none: ["代码中没有函数。", "请定义一个函数：def add(key, value, agg): …"],
+  functions_of_stream: ["流的函数在单独的节点中运行。", "请使用算子“处理值”，或使用表。"],
+  functions_unknown: ["代码中没有函数 {name}。", "请定义它，或删除它的类型。"],
+  functions_untyped: ["缺少函数返回值的类型。", "请填写表达式调用的每个函数的 Spark SQL 类型。"],
   handler_function: ["代码中没有函数。", "请编写一个以记录和错误为参数、返回 Response 的函数。"],
   handler_arguments: ["{name} 不能以记录和错误为参数调用。", "请给它两个参数。"],
   module_taken: ["{name} 是 Python、运行时或作业已有的模块的名称。", "请重命名该模块。"],
@@ -648,5 +652,9 @@ export const words: Readonly<Record<string, string>> = {
   "Spark's processing-time timers fire between micro-batches, and only after the first record of a partition":
     "Spark 的系统时钟定时器在微批之间触发，并且分区要先有过一条记录",
   "tasks have no id": "任务没有 ID",
+  "schedules begin with the first record": "计划从第一条记录开始",
+  "Spark's own Python functions run ahead of the records, in batches":
+    "Spark 的 Python 函数按批提前于记录执行",
+  "use an expression": "使用表达式",
   "the class needs its own module": "该类需要自己的模块",
 };

@@ -1,0 +1,177 @@
+"""Functions that run in Python where a node's expressions call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from millrace_compiler.types.types import BOOLEAN, DataType
+
+from millrace_runtime.code.code import ProcessorCode, packed
+from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.definitions import Definitions
+from millrace_runtime.dsl.functions import Functions, Runs, Site, shown, typed
+from millrace_runtime.functions import returned
+from millrace_runtime.functions.references import called_by_name
+from millrace_runtime.functions.source import NoSource, Source
+from millrace_runtime.functions.translate import CONDITION
+
+if TYPE_CHECKING:
+    from millrace_runtime.dsl.nodes import Nodes
+
+#: Types of what functions return, by the parameter, or of the only one whose type is not known.
+Returns = Mapping[str, str] | str | None
+#: Names that Spark's parser takes for something else than a function.
+_QUOTED = frozenset(
+    {"any", "array", "case", "cast", "ceil", "collate", "exists", "extract", "filter", "first",
+     "floor", "identifier", "interval", "last", "left", "map", "not", "overlay", "position",
+     "right", "some", "struct", "substr", "substring", "timestampadd", "timestampdiff", "trim",
+     "date_add", "date_diff", "dateadd", "datediff"}
+)  # fmt: skip
+_NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+class Called:
+    """The functions of one node that are not translated, and the calls of them.
+
+    Each expression that is such a function becomes the text `add(key, value, agg)`.
+    """
+
+    def __init__(self, functions: Functions, returns: Returns = None) -> None:
+        self._functions, self._given = functions, returns
+        self._definitions: Definitions | None = None
+        self._names: dict[int, str] = {}
+        self._kept: list[object] = []
+        self.returns: dict[str, str] = {}
+
+    def copy(self) -> Called:
+        """The functions so far, for one of several nodes."""
+        made = Called(self._functions, self._given)
+        made._names, made._kept, made.returns = {**self._names}, [*self._kept], {**self.returns}
+        made._definitions = self._definitions.copy() if self._definitions else None
+        return made
+
+    def text(
+        self, given: Any, site: Site, node: str | None = None, result: DataType | None = None
+    ) -> Any:
+        """The text of an expression, or the call of a function. Raises ProgramError.
+
+        `result`: the type that a function returns, if the node needs one but casts others.
+        """
+        functions = self._functions
+        wanted = typed(site, self._returns(site), given, functions, node)
+        found = functions.text_or_runs(given, wanted, node)
+        if not isinstance(found, Runs):
+            return found
+        type_ = self._type(found, replace(site, expects=site.expects or result), node)
+        name = self._name(given, found, site, node)
+        before = self.returns.setdefault(name, type_.text)
+        if before != type_.text:
+            message = f"{shown(found.source)} returns {before} elsewhere in this node."
+            raise functions.error(site, node, message)
+        quoted = f"`{name}`" if name.lower() in _QUOTED else name
+        call = f"{quoted}({', '.join(found.columns)})"
+        made = call if site.element is None else f"{call}.{('key', 'value')[site.element]}"
+        part = type_ if site.element is None else type_.inner[site.element]
+        functions.note(made, site, part)
+        return made
+
+    def added_to(self, params: Mapping[str, object]) -> dict[str, object]:
+        """The parameters of a node with the code of the functions."""
+        code = self.code
+        if code is None:
+            return dict(params)
+        return {**params, "functions": code.text, "returns": dict(self.returns)}
+
+    def keep(self, nodes: Nodes, node: str) -> None:
+        """Keep where the functions of a node stand, whose lines errors name."""
+        code = self.code
+        if code is not None:
+            nodes.outside.called[node] = code
+
+    @property
+    def code(self) -> ProcessorCode | None:
+        """The functions with what they use; None if there are none."""
+        if self._definitions is None:
+            return None
+        names = tuple(self.returns)
+        text = self._definitions.text(*names, spaced=True)
+        lines = self._definitions.lines(*names)
+        return packed(text, names[0], self._definitions.path, lines, calling())
+
+    def _returns(self, site: Site) -> str | None:
+        given = self._given
+        if isinstance(given, Mapping):
+            return given.get(site.parameter)
+        return given if site.expects is None else None
+
+    def _type(self, runs: Runs, site: Site, node: str | None) -> DataType:
+        functions = self._functions
+        if site.expects == CONDITION:
+            return BOOLEAN
+        given = self._returns(site)
+        pairs = site.element is not None
+        if site.expects is None or given is not None:
+            return functions.returns(runs, site, node, given, pairs=pairs)
+        found, how = returned.annotated(runs.source.function), "by its annotation"
+        if found is None:
+            found, how = functions.sampled(runs, site), "for samples of its inputs"
+        if found is not None and not _fits(found, site.expects):
+            message = f"{shown(runs.source)} returns {found.text} {how}"
+            raise functions.error(site, node, f"{message}, but {site.expects.text} is needed.")
+        return site.expects
+
+    def _name(self, given: Any, runs: Runs, site: Site, node: str | None) -> str:
+        known = self._names.get(id(given))
+        if known is not None:
+            return known
+        base = _base(site)
+        try:
+            name = self._added(runs.source, base)
+        except NoSource as error:
+            name = self._added_by_name(given, runs, site, node, base, error)
+        self._names[id(given)] = name
+        self._kept.append(given)  # the id() of a deleted object could be reused
+        return name
+
+    def _added(self, source: Source, base: str) -> str:
+        if self._definitions is None:
+            self._definitions = Definitions([(source, base)])
+            return self._definitions.names[-1]
+        return self._definitions.add(source, base)
+
+    def _added_by_name(
+        self, given: Callable[..., Any], runs: Runs, site: Site, node: str | None, base: str,
+        error: NoSource,
+    ) -> str:  # fmt: skip
+        """The name of what calls a decorated function by its own name."""
+        try:
+            if runs.source.called:
+                raise error
+            return self._added(called_by_name(given, site.binding, calling()), base)
+        except NoSource:
+            message = (
+                f"{shown(runs.source)} cannot be an expression, because {runs.reason}; and it "
+                f"cannot run in Python, because {error}."
+            )
+            raise self._functions.error(site, node, message) from None
+
+
+def _base(site: Site) -> str:
+    """The name of a lambda."""
+    names = {"value": site.method, "key": "group_key"} if site.method != "group_by" else {}
+    name = names.get(site.parameter, site.parameter)
+    if site.method == "group_by":
+        name = "group" if site.element is not None else f"group_{site.parameter}"
+    return name.replace(".", "_").replace("-", "_")
+
+
+def _fits(found: DataType, expects: DataType) -> bool:
+    """Whether a value of a type may be one of another; each result is checked when it runs."""
+    if found.name in _NUMBERS and expects.name in _NUMBERS:
+        return found.name not in ("FLOAT", "DOUBLE") or expects.name in ("FLOAT", "DOUBLE")
+    times = ("TIMESTAMP", "TIMESTAMP_NTZ", "DATE", "BIGINT", "STRING")
+    if expects.name in times[:3] and found.name in times:
+        return True
+    return found.name == expects.name or {found.name, expects.name} == {"STRUCT", "MAP"}
