@@ -349,6 +349,6 @@ def revenue(system: System) -> dict[tuple[str, int], float]:
     size = topics.size(system.bootstrap_servers, REVENUE)
     found = {}
     for each in topics.consume(system.bootstrap_servers, REVENUE, size):
-        (hour,) = struct.unpack(">q", each.key()[-8:])
-        found[each.key()[:-8].decode(), hour] = struct.unpack(">d", each.value())[0]
+        key = json.loads(each.key())
+        found[key["key"], key["window"]["start"]] = struct.unpack(">d", each.value())[0]
     return found
