@@ -11,11 +11,13 @@ import time
 
 from millrace_backend import redis
 from millrace_backend.errors import NotFound
-from millrace_model.documents import TopologyDocument
+from millrace_model.documents import DocumentEdge
+from millrace_model.drivers import DeploymentSettings
 from millrace_model.samples import EdgeKeys, EdgeSamples, KeyCounts, Samples
+from topologies.models import Version
 from topologies.topics import topic_failure
 
-from deployments.environments import document_in
+from deployments.environments import document_in, environment_of
 from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.runtime import read_runtime
@@ -26,13 +28,25 @@ WATCHED_SECONDS = 10
 MOST_RECORDS = 20
 
 
-def edges_of(document: TopologyDocument) -> set[str]:
-    """The names of a document's edges: ``<source>.<port>><target>.<port>``."""
-    return {
+def name_of(edge: DocumentEdge) -> str:
+    """The name of an edge: ``<source>.<port>><target>.<port>``."""
+    return (
         f"{edge['source']}.{edge.get('source_port') or 'out'}"
         f">{edge['target']}.{edge.get('target_port') or 'in'}"
-        for edge in document.get("edges") or []
-    }
+    )
+
+
+def edges_of(version: Version, settings: DeploymentSettings) -> dict[str, list[str]]:
+    """The edges that run in place of each edge of a version, and those within its fragments."""
+    document = document_in(version, settings)
+    found = {name_of(edge): [name_of(edge)] for edge in document.get("edges") or []}
+    if version.document.get("fragments"):
+        # The compiler is loaded at its first use, as in `topologies.compiling`.
+        from millrace_compiler.graphs.fragments import edges_in_place
+
+        for edge, running in edges_in_place(version.document, environment_of(settings)):
+            found.setdefault(name_of(edge), [name_of(each) for each in running])
+    return found
 
 
 def look(deployment: Deployment, edge: str) -> Samples:
@@ -52,7 +66,8 @@ def look(deployment: Deployment, edge: str) -> Samples:
     if run is None:
         return {"sampling": "stopped", "at": None, "records": [], "keys": None}
     document = document_in(run.version, run.settings)
-    if edge not in edges_of(document):
+    running = edges_of(run.version, run.settings).get(edge)
+    if running is None:
         raise NotFound(
             "no_such_edge",
             f"Version {run.version.number}, which runs, has no edge “{edge[:200]}”.",
@@ -75,11 +90,20 @@ def look(deployment: Deployment, edge: str) -> Samples:
     if raw is None:
         return {"sampling": "starting", "at": None, "records": [], "keys": None}
     found: EdgeSamples = json.loads(raw)
+    # Edges from the same port have the same records.
+    sources: dict[str, str] = {}
+    for each in running:
+        if found["edges"].get(each):
+            sources.setdefault(each.partition(">")[0], each)
+    records = [record for each in sources.values() for record in found["edges"][each]]
+    if len(sources) > 1:
+        records.sort(key=lambda record: (record["seen"], record["number"]), reverse=True)
+    keys = found["keys"].get(next(iter(sources.values()))) if len(sources) == 1 else None
     return {
         "sampling": "on",
         "at": found["at"],
-        "records": found["edges"].get(edge, [])[:MOST_RECORDS],
-        "keys": _keys(deployment, run.report_id, found["keys"].get(edge)),
+        "records": records[:MOST_RECORDS],
+        "keys": _keys(deployment, run.report_id, keys),
     }
 
 

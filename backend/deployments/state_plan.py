@@ -21,8 +21,9 @@ from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import DeploymentSettings
 from millrace_model.events import RuntimeJson
 from millrace_model.notes import Notes
-from millrace_model.state import StateSchema, StoreSchema
+from millrace_model.state import StateChangeJson, StateSchema, StoreSchema
 from redis.exceptions import RedisError
+from topologies import environments
 from topologies.approving import approval_of
 from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
@@ -401,3 +402,18 @@ def _texts(schema: StoreSchema | None) -> StoreTexts | None:
         "windows": schema["windows"],
         "tasks": schema["tasks"],
     }
+
+
+def difference(
+    old: TopologyDocument, new: TopologyDocument, workspace: Workspace
+) -> StateChangeJson | None:
+    """Return what replacing a document by another does to its state, with the defaults of their
+    parameters. None if one of them has errors. Raises Unavailable if no analyzer is configured.
+    """
+    # The compiler is loaded at its first use, as in `topologies.compiling`.
+    from millrace_compiler.state.state_schema import compare_schemas
+
+    before, after = (
+        state_of(environments.document_in(each, None), workspace)[0] for each in (old, new)
+    )
+    return None if before is None or after is None else compare_schemas(before, after).to_json()

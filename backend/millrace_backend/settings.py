@@ -187,6 +187,8 @@ SPECTACULAR_SETTINGS = {
         "ShadowStart": "deployments.choices.ShadowStart",
         "ComparisonState": "deployments.choices.ComparisonState",
         "OutputDifference": "deployments.choices.OutputDifference",
+        "StoreChangeVerdictEnum": "deployments.choices.StoreVerdict",
+        "SourceChangeVerdictEnum": "deployments.choices.SourceVerdict",
         "StartWarningCode": "deployments.choices.StartWarning",
         "Severity": "topologies.choices.Severity",
         "Blocks": "topologies.choices.Blocks",

@@ -139,6 +139,9 @@ class Drawing(TypedDict, total=False):
     notes: list[Note]
     pins: list[Pin]
     muted: Annotated[list[str], "Nodes that do nothing in simulations."]
+    program: Annotated[
+        dict[str, str], "The files of the program as somebody wrote them, with their comments."
+    ]
 
 
 class FragmentDefinition(TypedDict, total=False):

@@ -236,6 +236,24 @@ class ProgramRequest(TypedDict):
     run: str | None
     name: str
     program: str
+    files: NotRequired[Annotated[dict[str, str], "Modules beside the program, by path."]]
+
+
+class ProgramProblem(TypedDict):
+    """Why a program has no document."""
+
+    code: str
+    message: str
+    node: Annotated[str | None, "The node of the topology that it is about."]
+    file: Annotated[str | None, "The file that it is in: the program, or a module beside it."]
+    line: Annotated[int | None, "The line of the file, counted from 1."]
+
+
+class ProgramRead(TypedDict):
+    """The document of a program, or why it has none. One of them is null."""
+
+    document: TopologyDocument | None
+    problem: ProgramProblem | None
 
 
 class Answered(TypedDict):

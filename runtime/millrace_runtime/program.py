@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -43,16 +44,23 @@ def load_program(path: str | Path) -> Topology:
     return next(iter(found.values()))
 
 
-def document_of(name: str, text: str) -> TopologyDocument:
+def document_of(name: str, text: str, files: Mapping[str, str] | None = None) -> TopologyDocument:
     """Return the document of a program's text, by running it in a folder that has nothing else.
 
-    `name`: the file's name, which errors mention. Raises MillraceError as `load_program` and
-    `Topology.document` do.
+    `name`: the file's name, which errors mention. `files`: texts of the modules beside it, by path.
+    Raises MillraceError as `load_program` and `Topology.document` do, and `program_unreadable` for
+    a path that leaves the folder.
     """
     place = os.environ.get(confinement.FOLDER)
     with tempfile.TemporaryDirectory(prefix="millrace-program-", dir=place) as folder:
         own = Path(name).name
         file = Path(folder) / (own if own.endswith(".py") else PROGRAM)
+        for path, module in (files or {}).items():
+            beside = Path(folder, path).resolve()
+            if beside == file.resolve() or not beside.is_relative_to(Path(folder).resolve()):
+                raise MillraceError("program_unreadable", f"{path} is not beside {name}.")
+            beside.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_text(module, encoding="utf-8", newline="")
         file.write_text(text, encoding="utf-8", newline="")
         return checked_document(load_program(file))
 
@@ -95,11 +103,13 @@ def _run(file: Path) -> dict[str, object]:
 
 
 def _failed(file: Path, error: BaseException) -> MillraceError:
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
-    line = lines[-1] if lines else None
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        line = error.lineno
-    where = f"{file.name}, line {line}" if line else file.name
+    places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno))
+    own = [each for each in places if Path(each[0]).is_relative_to(file.parent)]
+    path, line = own[-1] if own else (str(file), None)
+    name = Path(path).relative_to(file.parent).as_posix()
+    where = f"{name}, line {line}" if line else file.name
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     if _needs_session(error):
         message = (

@@ -18,10 +18,17 @@ def test_an_operator_gets_the_document_of_a_program(
     client = client_of(people.operator)
     simulator.answer = {"document": document("a")}
     answer: Any = client.post(PATH, {**PROGRAM, "run": "typing"}, format="json")
-    assert (answer.status_code, answer.json()["document"]) == (200, document("a"))
-    assert client.post(PATH, PROGRAM, format="json").status_code == 200
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"document": document("a"), "problem": None},
+    )
+    files = {"prices/__init__.py": "", "prices/discount.py": "HALF = 0.5\n"}
+    assert client.post(PATH, {**PROGRAM, "files": files}, format="json").status_code == 200
     asked = {"do": "read_program", "owner": f"person {people.operator.pk}", **PROGRAM}
-    assert simulator.asked == [{**asked, "run": "typing"}, {**asked, "run": None}]
+    assert simulator.asked == [
+        {**asked, "run": "typing", "files": {}},
+        {**asked, "run": None, "files": files},
+    ]
 
 
 def test_the_code_of_people_who_may_not_deploy_does_not_run(
@@ -35,14 +42,47 @@ def test_the_code_of_people_who_may_not_deploy_does_not_run(
     assert simulator.asked == []
 
 
-def test_an_error_of_the_program_is_passed_on_with_its_line(
+@pytest.mark.parametrize(
+    ("code", "message", "place"),
+    [
+        ("program_failed", "shop.py, line 3: NameError: name 'x' is not defined", ("shop.py", 3)),
+        ("program_failed", "prices/discount.py, line 12: KeyError", ("prices/discount.py", 12)),
+        ("program_ended", "The program's process ended.", (None, None)),
+        ("simulation_cancelled", "The reading of the program was canceled.", (None, None)),
+    ],
+)
+def test_the_problem_of_a_program_is_a_result_with_its_place(
+    code: str,
+    message: str,
+    place: tuple[str | None, int | None],
+    people: People,
+    client_of: Client,
+    simulator: RecordedSimulator,
+) -> None:
+    simulator.answer = {"error": {"code": code, "node": None, "message": message}}
+    answer: Any = client_of(people.operator).post(PATH, PROGRAM, format="json")
+    file, line = place
+    problem = {"code": code, "message": message, "node": None, "file": file, "line": line}
+    assert (answer.status_code, answer.json()) == (200, {"document": None, "problem": problem})
+
+
+def test_a_simulator_that_is_busy_is_an_error(
     people: People, client_of: Client, simulator: RecordedSimulator
 ) -> None:
-    message = "shop.py, line 3: NameError: name 'x' is not defined"
-    simulator.answer = {"error": {"code": "program_failed", "node": None, "message": message}}
-    answer: Any = client_of(people.operator).post(PATH, PROGRAM, format="json")
-    assert answer.status_code == 400
-    assert answer.json()["error"]["message"] == message
+    simulator.answer = {"error": {"code": "simulator_busy", "message": "All are in use."}}
+    assert client_of(people.operator).post(PATH, PROGRAM, format="json").status_code == 429
+
+
+@pytest.mark.parametrize(
+    "path", ["../shop.py", "/shop.py", "a b.py", "shop.txt", "1a.py", "a//b.py"]
+)
+def test_a_path_that_is_no_module_beside_the_program_is_refused(
+    path: str, people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    given = {**PROGRAM, "files": {path: ""}}
+    answer: Any = client_of(people.operator).post(PATH, given, format="json")
+    assert (answer.status_code, list(answer.json()["error"]["fields"])) == (400, ["files"])
+    assert simulator.asked == []
 
 
 @pytest.mark.parametrize("name", ["../shop.py", "a/b.py", "shop.txt", ""])

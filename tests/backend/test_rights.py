@@ -71,6 +71,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "compile": {"document": document()},
     "verification_start": {"document": document("unsaved"), "inputs": []},
     "simulation_run": {"document": document("unsaved"), "inputs": []},
+    "state_compare": {"old": document(), "new": document("c")},
     "difference_search": {"old": document("unsaved"), "new": document("c")},
     "program_read": {"name": "job.py", "program": "x = 1"},
     "deployment_create": {"topology": "{topology}", "version": 1},

@@ -157,3 +157,45 @@ def test_a_redis_that_is_away_is_an_answer(
     answer = asked(client, running)
     redis.client.cache_clear()
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "redis_unreachable")
+
+
+def test_an_edge_to_or_from_a_fragment_has_the_records_of_those_that_run_in_its_place(
+    people: People, client_of: Client
+) -> None:
+    ports: Any = [{"id": "in", "kind": "fragment.input"}, {"id": "out", "kind": "fragment.output"}]
+    keeps_all = {"predicate": "${low} > 0"}
+    inner = [{"id": name, "kind": "filter", "params": keeps_all} for name in ("a", "b")]
+    definition = {
+        "parameters": {"low": {"type": "number", "default": 1}},
+        "nodes": [*ports, *inner],
+        "edges": [
+            {"source": "in", "target": "a"}, {"source": "in", "target": "b"},
+            {"source": "a", "target": "out"}, {"source": "b", "target": "out"},
+        ],
+    }  # fmt: skip
+    fragment = {"id": "clean", "kind": "fragment", "params": {"fragment": "Clean@1"}}
+    document: Any = {
+        **DOCUMENT,
+        "nodes": [*DOCUMENT["nodes"], fragment],
+        "edges": [
+            {"source": "in", "target": "clean", "target_port": "in"},
+            {"source": "clean", "source_port": "out", "target": "out"},
+        ],
+        "fragments": {"Clean@1": definition},
+    }
+    topology = topologies.create_topology(people.editor, people.workspace, "Cleaned", document)
+    deployment = actions.create_deployment(people.operator, topology, 1, "local", {})
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1, report_id="7-1")
+    client = client_of(people.viewer)
+    entering = {f"in.out>clean--{each}.in": [record(1)] for each in "ab"}
+    leaving = {f"clean--{each}.out>out.in": [record(n)] for n, each in ((2, "a"), (3, "b"))}
+    keeps(entering | leaving)
+    for edge, numbers in (
+        ("in.out>clean.in", [1]), ("clean.out>out.in", [3, 2]),
+        ("in.out>clean--b.in", [1]), ("clean--a.out>out.in", [2]),
+    ):  # fmt: skip
+        found = asked(client, deployment, edge).json()
+        assert [each["number"] for each in found["records"]] == numbers, edge
+    keeps({})
+    assert asked(client, deployment, "clean--b.out>out.in").json()["records"] == []
+    assert asked(client, deployment, "in.out>out.in").status_code == 404

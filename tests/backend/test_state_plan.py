@@ -298,3 +298,22 @@ def test_other_settings_that_cannot_start_are_taken_back_with_the_version(
     running.refresh_from_db()
     assert running.settings == before
     assert running.restart_requested_at is not None, "the driver that runs has the others"
+
+
+def test_two_documents_are_compared_by_what_happens_to_the_state(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    def change(new: Any) -> Any:
+        body = {"old": summing("INT"), "new": new}
+        answer: Any = client_of(people.viewer).post(
+            "/api/workspaces/main/state-changes", body, format="json"
+        )
+        assert answer.status_code == 200
+        return answer.json()["change"]
+
+    (store,) = change(summing("BIGINT"))["stores"]
+    assert (store["verdict"], store["reasons"]) == ("migrated", ["value_widened"])
+    lost = change(summing("INT", "total"))
+    assert [each["verdict"] for each in lost["stores"]] == ["lost", "new"]
+    assert (lost["accepted"], lost["sources"][0]["verdict"]) == (False, "continues")
+    assert change(summing("NONSENSE")) is None

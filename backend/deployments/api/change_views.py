@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accounts.permissions import workspace_for
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.views import ApiView, valid
 from rest_framework.request import Request
@@ -12,6 +13,7 @@ from deployments.api import plan_serializers as plans
 from deployments.api import serializers as shapes
 from deployments.api.views import deployment_of, shown
 from deployments.beginnings import Beginning
+from deployments.state_plan import difference
 
 
 class RedeployView(ApiView):
@@ -126,3 +128,22 @@ class ScaleView(ApiView):
         given = valid(plans.ScaleSerializer, request.data)
         actions.request_scale(self.person, row, given)
         return shown(row.pk)
+
+
+class StateChangesView(ApiView):
+    """What documents do with the state of others."""
+
+    throttle_scope = "compile"
+
+    @extend_schema(
+        request=plans.StateDifferencesRequestSerializer,
+        responses=plans.StateDifferencesSerializer,
+        operation_id="state_compare",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Return what happens to each store and source when a document replaces another, with
+        the defaults of their parameters.
+        """
+        found = workspace_for(self.person, workspace)
+        given = valid(plans.StateDifferencesRequestSerializer, request.data)
+        return Response({"change": difference(given["old"], given["new"], found)})

@@ -16,7 +16,9 @@ from millrace_model.changes import (
     StartPlanJson,
     StoreTexts,
 )
+from millrace_model.state import SourceVerdictJson, StateChangeJson, StoreVerdictJson
 from rest_framework import serializers
+from topologies.api.fields import DocumentField
 
 from deployments.api.serializers import SettingsSerializer
 from deployments.choices import (
@@ -220,6 +222,39 @@ class SourceChangeSerializer(ShapeSerializer):
 
     shape = PlannedSource
     choices = {"verdict": SourceVerdict}
+
+
+class StoreDifferenceSerializer(ShapeSerializer):
+    """What happens to one store when another document replaces the one that wrote it."""
+
+    shape = StoreVerdictJson
+    choices = {"verdict": StoreVerdict}
+
+
+class SourceDifferenceSerializer(ShapeSerializer):
+    """Whether a topic is read by both documents."""
+
+    shape = SourceVerdictJson
+    choices = {"verdict": SourceVerdict}
+
+
+class StateDifferenceSerializer(ShapeSerializer):
+    """What another document does with the state; `accepted`: nothing is lost."""
+
+    shape = StateChangeJson
+
+
+class StateDifferencesRequestSerializer(serializers.Serializer[Any]):
+    """The document that wrote the state, and the one that replaces it."""
+
+    old = DocumentField()
+    new = DocumentField()
+
+
+class StateDifferencesSerializer(serializers.Serializer[Any]):
+    """What happens to the state; null if one of the documents has errors."""
+
+    change = StateDifferenceSerializer(allow_null=True)
 
 
 class HandoverSerializer(ShapeSerializer):

@@ -12,6 +12,7 @@ urlpatterns = [
         views.MissingTopicsView.as_view(),
     ),
     path("workspaces/<slug:workspace>/deployments", views.DeploymentsView.as_view()),
+    path("workspaces/<slug:workspace>/state-changes", change_views.StateChangesView.as_view()),
     path("deployments/<int:deployment>", views.DeploymentView.as_view()),
     path("deployments/<int:deployment>/start", views.StartView.as_view()),
     path("deployments/<int:deployment>/stop", views.StopView.as_view()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from millrace_backend.schema import CauseField
@@ -18,6 +19,7 @@ from millrace_model.simulations import (
     PlainResult,
     PlainRow,
     Prepared,
+    ProgramRead,
     SearchResult,
     Simulated,
     SimulationResult,
@@ -28,7 +30,7 @@ from rest_framework import serializers
 from topologies.api.compile_serializers import ConditionSerializer, DiagnosticSerializer
 from topologies.api.fields import DocumentField, EdgeSerializer
 from topologies.choices import Cut, PlainVerdict, Ran, RecordDifference
-from topologies.programs import LONGEST
+from topologies.programs import LONGEST, LONGEST_FILES, MOST_FILES
 from topologies.simulating import (
     MOST_BREAKPOINTS,
     MOST_INPUTS,
@@ -38,6 +40,9 @@ from topologies.simulating import (
     MOST_SEEDS,
     MOST_STEPS,
 )
+
+#: the path of a module beside a program
+_MODULE = re.compile(r"(?!\d)\w+(/(?!\d)\w+)*\.py")
 
 
 class ExpectedOutputSerializer(serializers.Serializer[Any]):
@@ -358,14 +363,31 @@ class ProgramSerializer(serializers.Serializer[Any]):
     run = serializers.CharField(
         required=False, max_length=100,
         help_text="A name of your own for this reading. It ends your earlier one of this name, "
-        "which is answered with simulation_cancelled.",
+        "whose problem is simulation_cancelled.",
     )  # fmt: skip
+    files = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, max_length=LONGEST, trim_whitespace=False),
+        required=False,
+        help_text="Texts of the modules beside the program, by path (prices/discount.py).",
+    )
+
+    def validate_files(self, files: dict[str, str]) -> dict[str, str]:
+        """Refuse paths that are no Python files beside the program, and too many of them."""
+        wrong = next((path for path in files if not _MODULE.fullmatch(path)), None)
+        if wrong is not None:
+            raise serializers.ValidationError(f"{wrong!r} is not the path of a Python module.")
+        if len(files) > MOST_FILES or sum(map(len, files.values())) > LONGEST_FILES:
+            raise serializers.ValidationError(
+                f"A program has up to {MOST_FILES} modules with {LONGEST_FILES} characters."
+            )
+        return files
 
 
-class ProgramDocumentSerializer(serializers.Serializer[Any]):
-    """The document of a program."""
+class ProgramReadSerializer(ShapeSerializer):
+    """The document of a program, or why it has none. One of them is null."""
 
-    document = DocumentField()
+    shape = ProgramRead
+    document = DocumentField(allow_null=True)
 
 
 serializer_of(RunProgress, "SimulationProgress")

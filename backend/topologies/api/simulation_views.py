@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from topologies import simulating
 from topologies.api.simulation_serializers import (
-    ProgramDocumentSerializer,
+    ProgramReadSerializer,
     ProgramSerializer,
     SampleInputsSerializer,
     SearchRequestSerializer,
@@ -24,7 +24,7 @@ from topologies.api.simulation_serializers import (
 )
 from topologies.api.views import topology_of
 from topologies.models import SampleInputs
-from topologies.programs import document_of
+from topologies.programs import read_program
 
 
 class SampleInputsView(ApiView):
@@ -120,15 +120,16 @@ class ProgramsView(ApiView):
 
     @extend_schema(
         request=ProgramSerializer,
-        responses={200: ProgramDocumentSerializer},
+        responses={200: ProgramReadSerializer},
         operation_id="program_read",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Return the document of a program, by running it in a process of its own (operator)."""
+        """Return the document of a program, by running it in a process of its own (operator).
+        A program that has none is answered with its problem.
+        """
         found = workspace_for(self.person, workspace)
         given = valid(ProgramSerializer, request.data)
-        document = document_of(person=self.person, workspace=found, **given)
-        return Response({"document": document})
+        return Response(read_program(person=self.person, workspace=found, **given))
 
 
 def _run_of(request: Request) -> str | None:

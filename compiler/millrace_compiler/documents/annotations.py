@@ -1,6 +1,7 @@
 """Checks the ``drawing`` of a document, which never affects what is deployed.
 
-It has groups of nodes and notes and, for simulations, records on edges and muted nodes.
+It has groups of nodes and notes, for simulations records on edges and muted nodes, and the text of
+the program as somebody wrote it.
 
 ::
 
@@ -11,7 +12,8 @@ It has groups of nodes and notes and, for simulations, records on edges and mute
                  "width": 240, "height": 120, "color": "table"}],
       "pins": [{"source": "parse", "target": "valid", "records": [
                  {"key": "a", "value": {"n": 1}, "timestamp": 0, "partition": 0, "headers": {}}]}],
-      "muted": ["valid"]
+      "muted": ["valid"],
+      "program": {"job.py": "# Why …\n…"}
     }
 
 A group may contain groups: those that name it as their ``parent``. A node or edge that no longer
@@ -24,7 +26,7 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics.diagnostics import Diagnostics, kind_of, shown
 
-_PARTS = ("groups", "notes", "pins", "muted")
+_PARTS = ("groups", "notes", "pins", "muted", "program")
 #: maximum number of records on an edge
 MOST_RECORDS = 200
 #: what each part of a group, of a note and of a pin is
@@ -53,6 +55,9 @@ def check_drawing(raw: object, report: Diagnostics) -> None:
     muted: object = raw.get("muted")
     if muted is not None and not _fits(muted, "a list of texts"):
         _refuse(report, "drawing.muted", muted, "a list of texts")
+    program: object = raw.get("program")
+    if program is not None and not _fits(program, "an object of texts"):
+        _refuse(report, "drawing.program", program, "an object of texts")
     for part, fields, needs in (
         ("groups", _GROUP, ("id",)),
         ("notes", _NOTE, ("id",)),
@@ -104,6 +109,8 @@ def _fits(value: object, needed: str) -> bool:
         return isinstance(value, bool)
     if needed == "a number":
         return _is_number(value)
+    if needed == "an object of texts":
+        return isinstance(value, Mapping) and all(isinstance(each, str) for each in value.values())
     if needed == "a list of texts":
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     if needed == _PIN["records"]:

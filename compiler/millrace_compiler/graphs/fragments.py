@@ -28,7 +28,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import cast
 
-from millrace_model.documents import FRAGMENT, FragmentDefinition, TopologyDocument
+from millrace_model.documents import (
+    FRAGMENT,
+    DocumentEdge,
+    FragmentDefinition,
+    TopologyDocument,
+)
 
 from millrace_compiler.diagnostics.diagnostics import Diagnostics, kind_of
 from millrace_compiler.graphs.expander import Expander
@@ -88,6 +93,26 @@ def filled(raw: TopologyDocument, environment: str | None = None) -> TopologyDoc
     if report.failed or not isinstance(found, dict):
         return raw
     return cast(TopologyDocument, found)
+
+
+def edges_in_place(
+    raw: TopologyDocument, environment: str | None = None
+) -> list[tuple[DocumentEdge, list[DocumentEdge]]]:
+    """Return each edge of a document with the edges that run in its place.
+
+    Several run in place of one to or from a fragment. Empty for a document with errors in
+    parameters or fragments.
+    """
+    report = Diagnostics()
+    found = expand(resolve(raw, report, environment).document, report)
+    if report.failed or not isinstance(found.document, dict):
+        return []
+    if found.edges is None:
+        return [(edge, [edge]) for edge in raw["edges"]]
+    running: dict[int | None, list[DocumentEdge]] = {}
+    for index, edge in zip(found.edges, found.document["edges"], strict=False):
+        running.setdefault(index, []).append(edge)
+    return [(edge, running.get(index, [])) for index, edge in enumerate(raw["edges"])]
 
 
 def _definitions(raw: Mapping[str, object], report: Diagnostics) -> dict[str, FragmentDefinition]:

@@ -11,6 +11,7 @@ import type {
   DifferenceSearch,
   NewTopologyTest,
   Simulation,
+  StateDifference,
   TopologyDocument,
   TopologyTest,
   TopologyTestPage,
@@ -37,6 +38,21 @@ export const compileDocument = (
       ...(signal === undefined ? {} : { signal }),
     }),
   );
+
+/** What happens to the state of a document when another one replaces it; null if one of them has errors. */
+export const compareState = async (
+  workspace: string,
+  old: TopologyDocument,
+  now: TopologyDocument,
+): Promise<StateDifference | null> =>
+  (
+    await answer(
+      api.POST("/api/workspaces/{workspace}/state-changes", {
+        params: { path: { workspace } },
+        body: { old: body(old), new: body(now) },
+      }),
+    )
+  ).change;
 
 /**
  * `breakpoints`: lines at which processors stop, by node. `partitions`: numbers of partitions by topic, instead of

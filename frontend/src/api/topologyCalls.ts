@@ -6,6 +6,8 @@ import { answer, api } from "./client";
 import type {
   Draft,
   NewTopology,
+  Program,
+  ProgramRead,
   Template,
   TopologyDocument,
   TopologyPage,
@@ -51,21 +53,14 @@ export const listTopologies = (workspace: string, query: TopologyQuery): Promise
     }),
   );
 
-/** Runs a Python program on the server and returns its document. A reading of this page ends the earlier one of its `run`. */
-export const readProgram = async (
-  workspace: string,
-  name: string,
-  program: string,
-  run?: string,
-): Promise<unknown> =>
-  (
-    await answer(
-      api.POST("/api/workspaces/{workspace}/programs", {
-        params: { path: { workspace } },
-        body: { name, program, run },
-      }),
-    )
-  ).document;
+/** Runs a Python program on the server and returns its document or its problem. A reading of this page ends the earlier one of its `run`. */
+export const readProgram = (workspace: string, program: Program): Promise<ProgramRead> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/programs", {
+      params: { path: { workspace } },
+      body: program,
+    }),
+  );
 
 export const createTopology = (workspace: string, made: NewTopology): Promise<TopologySummary> =>
   answer(

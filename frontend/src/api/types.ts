@@ -12,6 +12,9 @@ export type { TopologyDocument } from "../graph/document";
 
 /** The query of every paged list. */
 export type PageQuery = QueryOf<paths["/api/tokens"]>;
+export type StateDifference = Readonly<Schemas["StateDifference"]>;
+export type Program = Schemas["ProgramRequest"];
+export type ProgramRead = Readonly<Schemas["ProgramRead"]>;
 export type Fragment = Readonly<Schemas["Fragment"]>;
 export type FragmentUser = Readonly<Schemas["FragmentUser"]>;
 export type Role = Schemas["Role"];

@@ -12,6 +12,7 @@ import { drawnOf, foldedOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
 import { folded, groupsOf } from "../graph/drawing";
 import { snap } from "../graph/geometry";
+import type { Drawn } from "../graph/opening";
 import {
   type FlowEdge,
   type FlowNode,
@@ -27,9 +28,15 @@ import {
 const NO_GROUPS: FlowNode[] = [];
 const NONE: readonly string[] = [];
 
-/** Drawn groups, from where their nodes are at this moment. `lit`: the chosen fragments among those that are opened. */
-function useGroups(nodes: readonly FlowNode[], lit: readonly string[]): FlowNode[] {
-  const { document, owners } = useDesigner(drawnOf);
+/**
+ * Drawn groups, from where their nodes are at this moment. `drawn`: what the nodes were made of. `lit`: the chosen fragments
+ * among those that are opened.
+ */
+function useGroups(
+  nodes: readonly FlowNode[],
+  { document, owners }: Pick<Drawn, "document" | "owners">,
+  lit: readonly string[],
+): FlowNode[] {
   const catalog = useDesigner((state) => state.catalog);
   const folds = useDesigner((state) => state.folds);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -88,12 +95,15 @@ export function useFlow() {
   const { hidden } = useDesigner(foldedOf);
   const flowStore = useStoreApi();
   const [nodes, setNodes] = useState<FlowNode[]>([]);
+  // Frames of a newer drawing would show a selection that these nodes do not have yet, and React Flow would report it.
+  const [made, setMade] = useState<Drawn>(drawn);
   const [edges, setEdges] = useState<FlowEdge[]>([]);
   // Frames stand for the nodes of opened fragments. They and the other nodes must always agree with one selection: React
   // Flow reports each one that it sees.
   const [lit, setLit] = useState<readonly string[]>(NONE);
   useEffect(() => {
     if (catalog === null) return;
+    setMade(drawn);
     setLit((before) => {
       const now = selection.nodes.filter((id) => opened.has(id));
       return now.join() === before.join() ? before : now;
@@ -113,6 +123,7 @@ export function useFlow() {
       ];
     });
   }, [
+    drawn,
     document,
     opened,
     owners,
@@ -127,7 +138,7 @@ export function useFlow() {
   useEffect(() => {
     setEdges((before) => flowEdges(drawn, whole, new Set(selection.edges), before, hidden));
   }, [drawn, whole, selection.edges, hidden]);
-  const groups = useGroups(nodes, lit);
+  const groups = useGroups(nodes, made, lit);
   const shown = useMemo(
     () => (groups.length === 0 ? nodes : [...groups, ...nodes]),
     [groups, nodes],

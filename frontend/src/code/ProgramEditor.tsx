@@ -19,6 +19,7 @@ import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import classes from "./code.module.css";
 import { setMarks, writing } from "./editor";
+import { joined, lineOf, PROGRAM, sectionAt, wholeMap } from "./files";
 import { hunks, mapOf } from "./following";
 import { nodeAt, spansOf } from "./spans";
 import { prepareReading, typeProgram, useTyping } from "./typing";
@@ -74,7 +75,8 @@ function pendingOf(view: EditorView) {
     discard: () => {
       const { sound } = useTyping.getState();
       const changes = changesBetween(view.state.doc.toString(), sound);
-      view.dispatch({ changes, annotations: isolateHistory.of("full"), userEvent: "delete" });
+      const annotations = isolateHistory.of("full");
+      view.dispatch({ changes, annotations, filter: false, userEvent: "delete" });
       discarded = true;
     },
     canUndo: () => pending() || discarded,
@@ -96,8 +98,34 @@ function pendingOf(view: EditorView) {
   };
 }
 
+/** The nodes whose lines are highlighted: the chosen one of a fragment, or all that are selected. */
+function chosenIn({ inner, nodes }: { inner?: string | undefined; nodes: readonly string[] }) {
+  return inner === undefined ? nodes : [inner];
+}
+
+/** Selects the node of a line: one of the canvas, or one within a fragment. */
+function selectWritten(node: string) {
+  const { document, result, select, selection } = useDesigner.getState();
+  const owner = Object.entries(result?.fragments ?? {}).find(([, { nodes }]) =>
+    nodes.some((each) => each.id === node),
+  );
+  const [nodes, inner] = owner === undefined ? [[node], undefined] : [[owner[0]], node];
+  if (owner === undefined && document.nodes.every((each) => each.id !== node)) return;
+  const chosen = nodes.every((each) => selection.nodes.includes(each));
+  if (!chosen || (inner !== undefined && inner !== selection.inner)) select({ nodes, inner });
+}
+
 /** The program as an editor. The cursor selects its node, and the lines of the selected nodes are highlighted. */
-export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
+export function ProgramEditor(props: {
+  readOnly: boolean;
+  /** Called with the file of the cursor. */
+  onFile?: (path: string) => void;
+  /** Receives the function that shows a file. */
+  showFile?: { current: (path: string) => void };
+}) {
+  const { readOnly, showFile } = props;
+  const followed = useRef(props.onFile);
+  followed.current = props.onFile;
   const host = useRef<HTMLDivElement>(null);
   const typed = useRef<ReturnType<typeof pendingOf> | null>(null);
   const view = useRef<EditorView | null>(null);
@@ -108,7 +136,7 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
   const lastMap = useRef(NO_MAP);
   // The map belongs to `base`: that of a newer program is used when its text is followed.
   const code = result?.code;
-  if (code?.files.some((file) => file.text === base)) lastMap.current = code.source_map;
+  if (code && joined(code.files) === base) lastMap.current = wholeMap(code.source_map, base);
   const generated = lastMap.current;
   const map = useMemo(() => mapOf(generated, base, text), [generated, base, text]);
   const latest = useRef(map);
@@ -117,6 +145,7 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
   useEffect(() => {
     if (host.current === null) return;
     let outside = () => {};
+    const onFile = (path: string) => followed.current?.(path);
     const step = (how: "undo" | "redo") => () => {
       const designer = useDesigner.getState();
       if (!pending[how]()) designer[how]();
@@ -166,9 +195,9 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
             if (update.focusChanged && update.view.hasFocus && !readOnly) prepareReading();
             if (!update.selectionSet || update.docChanged || !update.view.hasFocus) return;
             const line = update.state.doc.lineAt(update.state.selection.main.head).number;
-            const node = nodeAt(latest.current, "job.py", line);
-            const { selection: now, select } = useDesigner.getState();
-            if (node !== null && !now.nodes.includes(node)) select({ nodes: [node] });
+            onFile(sectionAt(update.state, line).path);
+            const node = nodeAt(latest.current, PROGRAM, line);
+            if (node !== null) selectWritten(node);
           }),
         ],
       }),
@@ -178,13 +207,23 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
     setPending(pending);
     typed.current = pending;
     view.current = editor;
+    if (showFile !== undefined) {
+      showFile.current = (path) => {
+        const line = lineOf(editor.state.doc.toString(), path, 1) ?? 1;
+        const { from } = editor.state.doc.line(Math.min(line, editor.state.doc.lines));
+        const effects = EditorView.scrollIntoView(from, { y: "start", yMargin: 32 });
+        editor.dispatch({ selection: { anchor: from }, effects });
+        editor.focus();
+        onFile(path);
+      };
+    }
     return () => {
       setPending(null);
       typed.current = null;
       view.current = null;
       editor.destroy();
     };
-  }, [readOnly]);
+  }, [readOnly, showFile]);
 
   useEffect(() => {
     const editor = view.current;
@@ -192,6 +231,7 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
     if (editor === null || now === undefined || now === text) return;
     editor.dispatch({
       changes: changesBetween(now, text),
+      filter: false,
       annotations: [Transaction.addToHistory.of(false), isolateHistory.of("full")],
     });
   }, [text]);
@@ -208,20 +248,21 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
     if (editor === null || editor.state.doc.toString() !== text) return;
     editor.dispatch({
       effects: setMarks.of({
-        lit: spansOf(map, "job.py", selection.nodes),
-        hovered: hovered === null ? [] : spansOf(map, "job.py", [hovered]),
+        lit: spansOf(map, PROGRAM, chosenIn(selection)),
+        hovered: hovered === null ? [] : spansOf(map, PROGRAM, [hovered]),
       }),
     });
     const at = (line: number) => editor.state.doc.line(Math.min(line, editor.state.doc.lines));
     const marks: Mark[] = (result?.diagnostics ?? []).flatMap((each) => {
-      const span = each.node === null ? undefined : spansOf(map, "job.py", [each.node])[0];
+      const node = each.inner ?? each.node;
+      const span = node === null ? undefined : spansOf(map, PROGRAM, [node])[0];
       if (span === undefined || each.severity === "difference") return [];
       const { message } = describeDiagnostic(each);
       const { from, to } = at(span.start);
       return [{ from, to, severity: each.severity, message }];
     });
     if (fault !== null) {
-      const line = fault.line ?? spansOf(map, "job.py", [fault.node ?? ""])[0]?.start;
+      const line = fault.line ?? spansOf(map, PROGRAM, [fault.node ?? ""])[0]?.start;
       if (line !== undefined)
         marks.push({ ...at(line), severity: "error", message: fault.message });
     }
@@ -230,7 +271,7 @@ export function ProgramEditor({ readOnly }: { readOnly: boolean }) {
 
   useEffect(() => {
     const editor = view.current;
-    const first = spansOf(latest.current, "job.py", selection.nodes)[0];
+    const first = spansOf(latest.current, PROGRAM, chosenIn(selection))[0];
     if (editor === null || first === undefined || editor.hasFocus) return;
     const line = Math.min(first.start, editor.state.doc.lines);
     editor.dispatch({

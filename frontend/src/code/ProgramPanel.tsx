@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { pendingText } from "../designer/pending";
 import { useDesigner } from "../designer/store";
 import { Loading } from "../frame/Loading";
@@ -8,6 +8,7 @@ import { Empty } from "../ui";
 import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import classes from "./code.module.css";
+import { filesOf, joined, PROGRAM } from "./files";
 import { ProgramEditor } from "./ProgramEditor";
 import { showProgram, useTyping } from "./typing";
 
@@ -16,8 +17,7 @@ function useRefusal(): string | null {
   const ws = useEditing((state) => state.ws);
   const role = useWorkspace(ws)?.role;
   const readOnly = useDesigner((state) => state.readOnly);
-  const files = useDesigner((state) => state.result?.code?.files.length ?? 1);
-  const fragments = useDesigner((state) => state.document.fragments !== undefined);
+  const code = useDesigner((state) => state.result?.code ?? null);
   if (readOnly) return t("You can read this topology.");
   if (!may(role, "operator")) {
     return t({
@@ -25,10 +25,11 @@ function useRefusal(): string | null {
       message: "Editing the program runs it on the server: this needs the role operator.",
     });
   }
-  if (fragments || files > 1) {
+  if (code !== null && joined(code.files) === null) {
     return t({
-      id: "code.not_one_file",
-      message: "This program has fragments or several files. Edit its nodes on the canvas.",
+      id: "code.not_one_text",
+      message:
+        "A module has line breaks or characters that this editor would change. Edit it in the settings.",
     });
   }
   return null;
@@ -44,11 +45,21 @@ export function ProgramPanel() {
   const pending = useTyping((state) => state.text !== state.sound);
   const refusal = useRefusal();
   const code = result?.code ?? null;
-  const program = code?.files.find((file) => file.path === "job.py")?.text;
+  const program = useMemo(() => {
+    if (code === null) return undefined;
+    return joined(code.files) ?? code.files.find((file) => file.path === PROGRAM)?.text;
+  }, [code]);
+  const paths = useTyping((state) =>
+    filesOf(state.text)
+      .map(({ path }) => path)
+      .join("\n"),
+  );
+  const [file, setFile] = useState(PROGRAM);
+  const showFile = useRef<(path: string) => void>(() => {});
   // biome-ignore lint/correctness/useExhaustiveDependencies: also when what was typed is drawn or discarded
   useEffect(() => {
     if (topology === null || program === undefined || result?.revision !== revision) return;
-    showProgram(topology, useDesigner.getState().document, program);
+    showProgram(topology, useDesigner.getState().document, program, refusal === null);
   }, [topology, program, result, revision, pending]);
   const status = useMemo(() => {
     if (refusal !== null) return refusal;
@@ -73,8 +84,24 @@ export function ProgramPanel() {
   }
   return (
     <div className={classes.tab}>
+      {paths === PROGRAM ? null : (
+        <nav className={classes.tabs} aria-label={t("Files of the program")}>
+          {paths.split("\n").map((path) => (
+            <button
+              key={path}
+              type="button"
+              className={classes.file}
+              title={path}
+              aria-current={path === file}
+              onClick={() => showFile.current(path)}
+            >
+              {path}
+            </button>
+          ))}
+        </nav>
+      )}
       <div className={classes.host}>
-        <ProgramEditor readOnly={refusal !== null} />
+        <ProgramEditor readOnly={refusal !== null} onFile={setFile} showFile={showFile} />
       </div>
       <div className={classes.status} role="status" data-testid="program-status">
         {fault === null || refusal !== null ? (

@@ -13,6 +13,7 @@ import {
 import { Decoration, type DecorationSet, EditorView, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { t } from "../ui/i18n";
+import { files, numberIn } from "./files";
 
 const colors = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "var(--m-code-string)" },
@@ -120,7 +121,8 @@ export function reading(path: string): Extension {
 /** The look of a program that can be typed. */
 export function writing(): Extension {
   return [
-    lineNumbers(),
+    lineNumbers({ formatNumber: numberIn }),
+    files(),
     syntaxHighlighting(colors),
     python(),
     lines,
@@ -128,6 +130,7 @@ export function writing(): Extension {
       ".cm-content": { caretColor: "var(--m-accent-text)" },
       // Long lines scroll below the numbers.
       ".cm-gutters": { backgroundColor: "var(--m-panel)" },
+      ".cm-file": { color: "var(--m-muted)", fontWeight: "var(--m-strong)" },
     }),
     look,
   ];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TopologyDocument } from "../graph/document";
-import { follow, followReading, hunks, mapOf, sameMeaning } from "./following";
+import { follow, followReading, hunks, mapOf, sameMeaning, withoutPlace } from "./following";
 
 const lines = (...each: string[]) => each.join("\n");
 
@@ -98,4 +98,51 @@ test("readings have the same meaning in any order of nodes and edges, not with a
   expect(sameMeaning(document([a, b], edges), document([a, b]))).toBe(false);
   const other = { ...b, params: { topic: "v" } };
   expect(sameMeaning(document([a, b], edges), document([a, other], edges))).toBe(false);
+});
+
+const inner = (predicate: string) => ({
+  nodes: [
+    { id: "in", kind: "fragment.input" },
+    { id: "large", kind: "filter", params: { predicate } },
+    { id: "out", kind: "fragment.output" },
+  ],
+  edges: [{ source: "in", target: "large" }],
+});
+const using = (reference: string, predicate: string) =>
+  ({
+    ...document([{ id: "clean", kind: "fragment", params: { fragment: reference } }]),
+    fragments: { [reference]: inner(predicate) },
+  }) as TopologyDocument;
+
+test("a definition changes as its function, and its nodes keep their places, also in a new version", () => {
+  const places = inner("n > 1").nodes.map((node, x) => ({ ...node, position: { x, y: 0 } }));
+  const canvas = {
+    ...using("Clean@2", "n > 1"),
+    fragments: { "Clean@2": { ...inner("n > 1"), nodes: places } },
+  } as TopologyDocument;
+  const changed = places.map((node) =>
+    node.id === "large" ? { ...node, params: { predicate: "n > 7" } } : node,
+  );
+  for (const reference of ["Clean@2", "Clean@3"]) {
+    const after = using(reference, "n > 7");
+    const { document: made } = followReading(canvas, using("Clean@2", "n > 1"), after);
+    expect(made.nodes).toEqual(after.nodes);
+    expect(Object.keys(made.fragments ?? {})).toEqual([reference]);
+    expect(made.fragments?.[reference]).toMatchObject({ nodes: changed });
+  }
+  const none = followReading(canvas, using("Clean@2", "n > 1"), document([]));
+  expect(none.document).not.toHaveProperty("fragments");
+});
+
+test("nodes that are written out for a fragment cannot be changed in the program", () => {
+  const source = { id: "orders", kind: "source.stream" };
+  const canvas = { ...using("Clean@2", "n > 1") };
+  const large = { id: "clean--large", kind: "filter", params: { predicate: "n > 1" } };
+  const before = document([source, large], [{ source: "orders", target: "clean--large" }]);
+  const more = document([...before.nodes, { id: "more", kind: "sink.topic" }], before.edges);
+  expect(withoutPlace(canvas, before, more)).toBeUndefined();
+  const joined = document(more.nodes, [...before.edges, { source: large.id, target: "more" }]);
+  expect(withoutPlace(canvas, before, joined)).toBe(large.id);
+  const other = { ...large, params: { predicate: "n > 2" } };
+  expect(withoutPlace(canvas, before, document([source, other], before.edges))).toBe(large.id);
 });

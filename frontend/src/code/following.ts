@@ -10,6 +10,7 @@ import {
   type TopologyDocument,
 } from "../graph/document";
 import { pruned } from "../graph/drawing";
+import { type Definitions, partsOf } from "../graph/fragments";
 import { canonical } from "../versions/merge";
 
 /** Lines [from, to) of one text that became lines [start, end) of another. */
@@ -188,14 +189,16 @@ export function followReading(
   const edges = changedList<DocumentEdge>(canvas.edges, before.edges, after.edges, edgeId).filter(
     (edge) => known.has(edge.source) && known.has(edge.target),
   );
-  const { nodes: _n, edges: _e, name: _name, drawing, ...rest } = canvas;
+  const { nodes: _n, edges: _e, name: _name, drawing, fragments: _f, ...rest } = canvas;
   const strip = ({
     nodes: _nodes,
     edges: _edges,
     name: _own,
     drawing: _d,
+    fragments: _fragments,
     ...others
   }: TopologyDocument) => others;
+  const fragments = followFragments(canvas.fragments, before.fragments, after.fragments);
   const moved = drawing && {
     ...drawing,
     groups: drawing.groups?.map((group) => ({
@@ -208,6 +211,7 @@ export function followReading(
     name: canvas.name,
     nodes,
     edges,
+    ...(fragments === undefined ? {} : { fragments }),
     ...(moved === undefined ? {} : { drawing: JSON.parse(JSON.stringify(moved)) }),
   } as TopologyDocument);
   return {
@@ -216,6 +220,64 @@ export function followReading(
       node.position === undefined && !drawn.has(node.id) ? [node.id] : [],
     ),
   };
+}
+
+/** The definitions of the canvas, changed as those of a program. A new version keeps the places of the one before. */
+function followFragments(
+  now: Definitions | undefined,
+  before: Definitions | undefined,
+  after: Definitions | undefined,
+): Definitions | undefined {
+  if (canonical(before ?? {}) === canonical(after ?? {})) return now;
+  const found = { ...now };
+  for (const reference of Object.keys(before ?? {})) {
+    if (after?.[reference] === undefined) delete found[reference];
+  }
+  for (const [reference, read] of Object.entries(after ?? {})) {
+    const { name } = partsOf(reference);
+    const origin = before?.[reference]
+      ? reference
+      : Object.keys(before ?? {}).find((each) => partsOf(each).name === name);
+    const [drawn, old] = [now?.[origin ?? ""], before?.[origin ?? ""]];
+    if (drawn === undefined || old === undefined) {
+      found[reference] = read;
+    } else if (origin !== reference || canonical(old) !== canonical(read)) {
+      const [a, b, c] = [drawn, old, read].map((each) => ({ name: "", ...each }));
+      const { name: _name, ...definition } = followReading(
+        a as TopologyDocument,
+        b as TopologyDocument,
+        c as TopologyDocument,
+      ).document;
+      found[reference] = definition as typeof read;
+    }
+  }
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+/**
+ * A node that a program changed and that is not on the canvas: it is of a fragment whose nodes are written out, because
+ * no function can express it.
+ */
+export function withoutPlace(
+  canvas: TopologyDocument,
+  before: TopologyDocument,
+  after: TopologyDocument,
+): string | undefined {
+  if (canvas.fragments === undefined) return undefined;
+  const drawn = new Set(canvas.nodes.map((node) => node.id));
+  const parts = ({ nodes, edges }: TopologyDocument) =>
+    new Map<string, readonly [unknown, readonly string[]]>([
+      ...nodes.map((node) => [node.id, [node, [node.id]]] as const),
+      ...edges.map((edge) => [edgeId(edge), [edge, [edge.source, edge.target]]] as const),
+    ]);
+  const [old, read] = [parts(before), parts(after)];
+  const written = new Set(before.nodes.map((node) => node.id).filter((id) => !drawn.has(id)));
+  for (const [id, [, nodes]] of [...old, ...read]) {
+    const same = canonical(old.get(id)?.[0] ?? null) === canonical(read.get(id)?.[0] ?? null);
+    const found = nodes.find((each) => written.has(each));
+    if (!same && found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Whether two readings have the same nodes, edges and settings, in any order. */

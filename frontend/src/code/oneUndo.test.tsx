@@ -41,17 +41,23 @@ beforeEach(async () => {
   // The server: programs with a line `boom` fail.
   vi.stubGlobal("fetch", async (request: Request) => {
     if (!answers) throw new TypeError("offline");
+    if (request.url.endsWith("/compile")) {
+      const { document } = await request.json();
+      return Response.json({ code: { files: [{ path: "job.py", text: programOf(document) }] } });
+    }
     if (!request.url.endsWith("/programs")) return Response.json({});
     const { program } = await request.json();
     const failing = program.split("\n").indexOf("boom");
-    if (failing < 0) return Response.json({ document: documentOf(program) });
-    const message = `job.py, line ${failing + 1}: NameError: boom`;
-    return Response.json({ error: { code: "program_failed", message } }, { status: 400 });
+    if (failing < 0) return Response.json({ document: documentOf(program), problem: null });
+    const [file, line] = ["job.py", failing + 1];
+    const message = `${file}, line ${line}: NameError: boom`;
+    const problem = { code: "program_failed", message, node: null, file, line };
+    return Response.json({ document: null, problem });
   });
   kit = editor(documentOf("a\n"));
   const show = () => {
     const { document, topologyId } = useDesigner.getState();
-    showProgram(topologyId ?? 0, document, programOf(document));
+    showProgram(topologyId ?? 0, document, programOf(document), true);
   };
   show();
   let last = kit.document();
@@ -122,4 +128,34 @@ test("what is typed while the server does not respond is kept and drawn later", 
   await until(() => expect(nodes()).toEqual(["a", "b"]));
   expect(useTyping.getState().fault).toBeNull();
   expect(localStorage.length).toBe(0);
+});
+
+test("comments are part of the document: another browser shows them, with what the canvas has changed since", async () => {
+  await type("# mine\n", 0);
+  await type("b\n");
+  await until(() => expect(nodes()).toEqual(["a", "b"]));
+  const written = kit.document();
+  expect(written.drawing?.program).toEqual({ "job.py": "# mine\na\nb\n" });
+  // Only comments: the topology is the same, and there is something to save.
+  await type("# why\n");
+  await until(() => expect(kit.document()).not.toBe(written));
+  expect(kit.document().drawing?.program).toEqual({ "job.py": "# mine\na\nb\n# why\n" });
+
+  const kept = kit.document();
+  const more = { id: "c", kind: "source.stream", params: {} };
+  for (const [document, text_] of [
+    [kept, "# mine\na\nb\n# why\n"],
+    [{ ...kept, nodes: [...kept.nodes, more] }, "# mine\na\nb\nc\n# why\n"],
+  ] as const) {
+    localStorage.clear();
+    sessionStorage.clear();
+    await act(async () => {
+      kit = editor(document);
+    });
+    const { topologyId } = useDesigner.getState();
+    await act(async () => showProgram(topologyId ?? 0, document, programOf(document), true));
+    await until(() => expect([...text()].sort()).toEqual([...text_].sort()));
+    expect(text()).toContain("# mine\na\nb\n");
+    expect(kit.document()).toBe(document);
+  }
 });

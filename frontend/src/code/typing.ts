@@ -6,21 +6,25 @@
  */
 
 import { create } from "zustand";
+import { compileDocument } from "../api/compileCalls";
 import { placed } from "../designer/placing";
 import { useDesigner } from "../designer/store";
 import type { Catalog } from "../graph/catalog";
 import { moveNodes } from "../graph/changes";
 import { type Position, positionOf, type TopologyDocument } from "../graph/document";
 import { placesOf } from "../graph/geometry";
+import { setWritten, writtenOf } from "../graph/written";
 import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { canonical } from "../versions/merge";
 import { documentOf, ProgramFault } from "../versions/programs";
-import { follow, followReading, sameMeaning } from "./following";
+import { filesOf, joined, lineOf, PROGRAM } from "./files";
+import { follow, followReading, sameMeaning, withoutPlace } from "./following";
 import { keepTyped, readTyped } from "./kept";
 
 interface Fault {
   readonly message: string;
+  /** The line of the whole text. */
   readonly line: number | null;
   readonly node: string | null;
 }
@@ -73,8 +77,27 @@ function isPending({ sound, text }: TypingState): boolean {
   return text !== sound;
 }
 
-/** Shows the generated program of a document on the canvas, with what was typed in it. */
-export function showProgram(topology: number, document: TopologyDocument, program: string): void {
+/** The written program of the document that was shown last. */
+let written = "";
+
+/** The written program of a document as one text; empty if there is none. */
+function writtenIn(document: TopologyDocument): string {
+  const files = Object.entries(writtenOf(document) ?? {});
+  return joined(files.map(([path, text]) => ({ path, text }))) ?? "";
+}
+
+/**
+ * Shows the generated program of a document on the canvas, with what was typed in it. `editable`: whether this person may
+ * have it read.
+ */
+export function showProgram(
+  topology: number,
+  document: TopologyDocument,
+  program: string,
+  editable: boolean,
+): void {
+  const before = written;
+  written = writtenIn(document);
   if (useTyping.getState().topology !== topology) {
     clearTimeout(timer);
     readings = new Map();
@@ -83,6 +106,7 @@ export function showProgram(topology: number, document: TopologyDocument, progra
     const shown = typed ?? { base: program, sound: program, text: program };
     useTyping.setState({ ...NOTHING, topology, ...shown });
     if (isPending(useTyping.getState())) readSoon();
+    if (typed === null && editable) void bring(topology, document, program, written);
   }
   const now = useTyping.getState();
   const known = texts.get(document);
@@ -104,7 +128,11 @@ export function showProgram(topology: number, document: TopologyDocument, progra
     useTyping.setState({ base: program, sound: text, text, fault: null, replaced });
     texts.set(document, text);
     diverged = false;
-    if (known === undefined && text !== program) void check(now, document, program, text);
+    if (known === undefined && editable && written !== "" && written !== before) {
+      void bring(topology, document, program, written);
+    } else if (known === undefined && text !== program) {
+      void check(now, document, program, text);
+    }
   }
   keep();
 }
@@ -135,6 +163,42 @@ async function check(
   keep();
 }
 
+/**
+ * Shows the text that somebody wrote, which came with a document, instead of its generated program. Where the canvas has
+ * changed since, its lines count.
+ */
+async function bring(
+  topology: number,
+  document: TopologyDocument,
+  program: string,
+  mine: string,
+): Promise<void> {
+  if (mine === "" || mine === program) return;
+  const { ws } = useEditing.getState();
+  let text = mine;
+  try {
+    const [read, drawn] = await Promise.all([readingOf(ws, mine), readingOf(ws, program)]);
+    if (!sameMeaning(read, drawn)) {
+      const { code } = await compileDocument(ws, read, 0);
+      const base = code === null ? null : joined(code.files);
+      if (base === null) return;
+      text = follow(base, mine, program).text;
+      if (!sameMeaning(await readingOf(ws, text), drawn)) return;
+    }
+  } catch {
+    // The generated program is shown.
+    return;
+  }
+  const now = useTyping.getState();
+  if (now.topology !== topology || now.base !== program || now.sound !== program) return;
+  texts.set(document, text);
+  // What was typed since then is an edit of the generated program.
+  const shown = isPending(now) ? follow(program, text, now.text).text : text;
+  useTyping.setState({ sound: text, text: shown });
+  keep();
+  if (shown !== text) readSoon();
+}
+
 export function typeProgram(text: string): void {
   useTyping.setState({ text, replaced: false });
   keep();
@@ -152,8 +216,14 @@ export function prepareReading(): void {
   readingOf(useEditing.getState().ws, sound).catch(() => undefined);
 }
 
+function requestOf(text: string, run?: string) {
+  const [program, ...others] = filesOf(text);
+  const files = Object.fromEntries(others.map((each) => [each.path, each.text]));
+  return { name: PROGRAM, program: program?.text ?? "", files, ...(run && { run }) };
+}
+
 function readingOf(ws: string, text: string, run?: string): Promise<TopologyDocument> {
-  const found = readings.get(text) ?? documentOf(ws, "job.py", text, run);
+  const found = readings.get(text) ?? documentOf(ws, requestOf(text, run));
   readings.delete(text);
   readings.set(text, found);
   found.catch(() => readings.delete(text));
@@ -170,6 +240,16 @@ function soundReading(ws: string, sound: string): Promise<TopologyDocument> {
     return readingOf(ws, base);
   });
 }
+
+const inlined = (node: string) =>
+  t(
+    {
+      id: "code.node_is_of_a_fragment",
+      message:
+        "{node} belongs to a fragment that no function can express, so its nodes are written out. Change the fragment on its own canvas.",
+    },
+    { node },
+  );
 
 async function read(): Promise<void> {
   const { sound, text, topology } = useTyping.getState();
@@ -191,12 +271,16 @@ async function read(): Promise<void> {
   try {
     const before = await soundReading(ws, sound);
     const after = await readingOf(ws, text, RUN);
+    const foreign = withoutPlace(useDesigner.getState().document, before, after);
+    if (foreign !== undefined) throw new Error(inlined(foreign));
     if (unchanged()) await apply(before, after, unchanged);
   } catch (failure) {
     if (!unchanged()) return;
     const { message } = failure as Error;
-    const { line, node } = failure instanceof ProgramFault ? failure : { line: null, node: null };
-    useTyping.setState({ fault: { message, line, node } });
+    const found = failure instanceof ProgramFault ? failure : null;
+    const { file = null, line = null, node = null } = found ?? {};
+    const at = line === null ? null : lineOf(text, file ?? PROGRAM, line);
+    useTyping.setState({ fault: { message, line: at, node } });
     if (failure instanceof ProgramFault && failure.unread) readSoon(AGAIN_MS);
   } finally {
     if (useTyping.getState().text === text) useTyping.setState({ reading: false });
@@ -219,6 +303,21 @@ async function placesIn(
   return new Map(nodes.map((node) => [node.id, positionOf(node)]));
 }
 
+/** The document with places for the nodes that a reading adds to a definition that has places. */
+function placedInside(document: TopologyDocument, catalog: Catalog): TopologyDocument {
+  if (document.fragments === undefined) return document;
+  const fragments = Object.entries(document.fragments).map(([reference, each]) => {
+    const definition = { name: "", ...each } as TopologyDocument;
+    const missing = definition.nodes.filter(({ position }) => position === undefined);
+    if (missing.length === 0 || missing.length === definition.nodes.length)
+      return [reference, each];
+    const ids = missing.map(({ id }) => id);
+    const { name: _name, ...made } = moveNodes(definition, placesOf(definition, catalog, ids));
+    return [reference, made];
+  });
+  return { ...document, fragments: Object.fromEntries(fragments) };
+}
+
 /** Changes the canvas as the text changed, in one step of undo. */
 async function apply(
   before: TopologyDocument,
@@ -233,7 +332,10 @@ async function apply(
   useTyping.setState({ sound: text, fault: null });
   change(t("Edit the program"), (now) => {
     const { document } = followReading(now, before, after);
-    return canonical(document) === canonical(now) ? now : moveNodes(document, new Map(places));
+    const files = Object.fromEntries(filesOf(text).map((each) => [each.path, each.text]));
+    const drawing = setWritten(moveNodes(document, new Map(places)), files);
+    if (canonical(drawing) === canonical(now)) return now;
+    return catalog === null ? drawing : placedInside(drawing, catalog);
   });
   if (same && !diverged) texts.set(useDesigner.getState().document, text);
   keep();

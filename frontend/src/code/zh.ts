@@ -17,7 +17,10 @@ export const zh = {
   "code.problems_must_be_fixed": "需先修正 {n} 个问题，见“问题”面板。",
   "You can read this topology.": "您可以查看此拓扑。",
   "code.needs_operator": "编辑程序会在服务器上运行它：需要 operator 角色。",
-  "code.not_one_file": "此程序含有片段或多个文件。请在画布上编辑其节点。",
+  "code.not_one_text": "某个模块含有此编辑器会改变的换行符或字符。请在设置中编辑。",
+  "code.node_is_of_a_fragment":
+    "{node} 属于无法写成函数的片段，因此其节点被逐个写出。请在该片段自己的画布上修改。",
+  "Files of the program": "程序的文件",
   "code.lines_replaced": "您输入的部分行已被画布替换。撤销即可恢复。",
   Discard: "放弃",
   "Shows the program of the canvas. Undo brings your text back.":

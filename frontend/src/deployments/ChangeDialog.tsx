@@ -13,6 +13,7 @@ import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
 import { HandoverNote } from "./HandoverNote";
+import { reasonText, VERDICTS } from "./verdicts";
 
 const Differing = later(async () => (await import("../differing/Differing")).Differing);
 
@@ -337,14 +338,6 @@ function tasksText(tasks: number | null): string {
   return tasks === null ? "–" : t("{n} {n, plural, one {task} other {tasks}}", { n: tasks });
 }
 
-const VERDICTS: Readonly<Record<StoreChange["verdict"], Phrase>> = {
-  kept: phrase("Kept"),
-  migrated: phrase("Migrated"),
-  incompatible: phrase("Incompatible"),
-  new: phrase("New"),
-  lost: phrase("Lost"),
-};
-
 const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], Phrase>> = {
   counted_again: phrase({
     id: "deployments.stores_keep_their_rows",
@@ -364,29 +357,3 @@ const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], Phrase>> 
     message: "All stores start empty: they do not include records before the start offsets.",
   }),
 };
-
-const REASONS: Readonly<Record<string, Phrase>> = {
-  value_widened: phrase("A wider type holds all values."),
-  fields_added: phrase("Fields are added; they are null in old rows."),
-  fields_reordered: phrase("The order of the fields changes."),
-  fields_removed: phrase("Fields are removed."),
-  tasks_changed: phrase("The number of tasks changes."),
-  store_kind_changed: phrase("The kind of store changes."),
-  key_type_changed: phrase("The type of the keys changes."),
-  value_type_changed: phrase("The type of the values changes."),
-  windows_changed: phrase("Its windows change."),
-  program_changed: phrase({
-    id: "deployments.queries_of_plain_pyspark",
-    message:
-      "The queries of the plain PySpark program change: Spark continues state only with the same sources and steps with state.",
-  }),
-  dialect_changed: phrase({
-    id: "deployments.code_changes_between_kafka",
-    message: "The code changes between Kafka Streams' results and plain PySpark.",
-  }),
-};
-
-function reasonText(reason: string): string {
-  const known = REASONS[reason];
-  return known === undefined ? reason : t(known);
-}

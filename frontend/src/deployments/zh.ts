@@ -40,8 +40,6 @@ export const zh = {
   "Could not scale": "无法调整线程与内存",
   "deployments.in_real_time_each": "实时模式下每个任务都有自己的线程，与核心数无关。",
   "deployments.all_stores_are_kept": "所有存储都会保留，并从当前位置继续。",
-  "This topic is now read.": "从现在起读取此主题。",
-  "This topic is no longer read.": "不再读取此主题。",
   "Stopped at": "停止于",
   "Continues at": "继续于",
   "Starts at": "开始于",

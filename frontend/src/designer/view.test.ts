@@ -69,3 +69,13 @@ test("a page that opens on a smaller screen shows the panels that it has room fo
   width = 1280;
   expect((await opened()).panels()).toEqual([false, true, true]);
 });
+
+test("a bottom panel over the canvas gives the left panel its place back", async () => {
+  const { panels, set } = await opened();
+  const { useView } = await import("./view");
+  set({ bottomOpen: true, bottomFull: true });
+  set({ leftOpen: false });
+  expect([useView.getState().bottomFull, panels()]).toEqual([false, [true, false, true]]);
+  set({ leftOpen: false });
+  expect(panels()).toEqual([false, false, true]);
+});

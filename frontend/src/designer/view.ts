@@ -18,7 +18,7 @@ interface ViewState {
   readonly bottomTab: string;
   readonly bottomOpen: boolean;
   readonly bottomHeight: number;
-  /** Whether the bottom panel covers the canvas. */
+  /** Whether the bottom panel covers the canvas and the left panel. */
   readonly bottomFull: boolean;
   /** Whether the types of all edges are shown, or only of the one under the pointer. */
   readonly edgeTypes: boolean;
@@ -87,6 +87,10 @@ export const useView = create<ViewState>()((set) => ({
   ...(narrow() ? CLOSED : loadPanels()),
   set: (view) =>
     set((state) => {
+      // A bottom panel over the canvas is over the left panel as well.
+      if (state.bottomOpen && state.bottomFull && view.leftOpen !== undefined) {
+        view = { ...view, leftOpen: true, bottomFull: false };
+      }
       const opens = view.leftOpen || view.rightOpen || view.programOpen;
       const after = { ...state, ...(narrow() && opens ? CLOSED : {}), ...view };
       return { ...after, ...fitting(after, view) };

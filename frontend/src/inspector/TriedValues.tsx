@@ -21,11 +21,19 @@ type Shown =
   | "starting"
   | { readonly failure: string };
 
-function useTried(node: DocumentNode, text: string, port: string | undefined): Shown {
+/** `wrong`: whether the compiler refuses the expression, so that it has no values. */
+function useTried(
+  node: DocumentNode,
+  text: string,
+  port: string | undefined,
+  wrong: boolean,
+): Shown {
   const services = useServices();
   const [shown, setShown] = useState<Shown>("nothing");
   const passed = useSimulated((state) => state.passed);
-  const drawing = useDesigner((state) => state.document.drawing);
+  const pins = useDesigner((state) => state.document.drawing?.pins);
+  // Until the compiler has seen the text, it may be wrong.
+  const compiled = useDesigner((state) => state.result?.revision === state.revision);
   // biome-ignore lint/correctness/useExhaustiveDependencies: new results and pins are new samples
   useEffect(() => {
     const stop = new AbortController();
@@ -52,19 +60,24 @@ function useTried(node: DocumentNode, text: string, port: string | undefined): S
         } else setShown({ failure: found.text });
       }
     };
-    if (text.trim() === "") setShown("nothing");
-    else timer = setTimeout(() => void ask(), PAUSE_MS);
+    if (text.trim() === "" || (compiled && wrong)) setShown("nothing");
+    else if (compiled) timer = setTimeout(() => void ask(), PAUSE_MS);
     return () => {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [services, node.id, port, text, passed, drawing?.pins]);
+  }, [services, node.id, port, text, passed, pins, compiled, wrong]);
   return shown;
 }
 
 /** The values that sample records give an expression while it is written. */
-export function TriedValues(props: { node: DocumentNode; text: string; port: string | undefined }) {
-  const shown = useTried(props.node, props.text, props.port);
+export function TriedValues(props: {
+  node: DocumentNode;
+  text: string;
+  port: string | undefined;
+  wrong: boolean;
+}) {
+  const shown = useTried(props.node, props.text, props.port, props.wrong);
   if (shown === "nothing") return null;
   if (shown === "no_samples")
     return (

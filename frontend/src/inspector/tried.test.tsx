@@ -91,7 +91,10 @@ function drawn() {
   }));
   const port = { role: "stream", key: "STRING", value: "n INT" };
   useDesigner.setState({
-    result: { ports: { [source]: { out: port } } } as unknown as CompileResult,
+    result: {
+      revision: useDesigner.getState().revision,
+      ports: { [source]: { out: port } },
+    } as unknown as CompileResult,
   });
   const document = useDesigner.getState().document;
   const node = findNode(document, filter);
@@ -102,7 +105,7 @@ function drawn() {
 
 test("an expression is evaluated on the best samples there are", async () => {
   const { edge, node } = drawn();
-  await show(<TriedValues node={node} text="value.n > 1" port={undefined} />);
+  await show(<TriedValues node={node} text="value.n > 1" port={undefined} wrong={false} />);
   await wait(500);
   expect(server.asked).toEqual([
     {
@@ -117,6 +120,14 @@ test("an expression is evaluated on the best samples there are", async () => {
   const pinned = [{ key: "bad", value: null, timestamp: 0 }];
   await act(async () =>
     useDesigner.getState().change(t("Edit"), (now) => setPin(now, edge, pinned)),
+  );
+  // The compiler has not seen the change yet, so the expression may be wrong.
+  await wait(500);
+  expect(place.querySelector("caption")?.textContent).not.toBe("1 pinned record");
+  await act(async () =>
+    useDesigner.setState(({ result, revision }) => ({
+      result: { ...(result as CompileResult), revision },
+    })),
   );
   await wait(500);
   expect(place.querySelector("caption")?.textContent).toBe("1 pinned record");
@@ -135,12 +146,15 @@ test("only the last text of quick typing is evaluated, once the simulator runs",
   const { node } = drawn();
   server.starting = 1;
   for (const text of ["v", "va", "value"]) {
-    await show(<TriedValues node={node} text={text} port={undefined} />);
+    await show(<TriedValues node={node} text={text} port={undefined} wrong={false} />);
     await wait(100);
   }
   await wait(400);
   expect(place.querySelector(".tried-note")?.textContent).toBe("The simulator is starting…");
   await wait(1_600);
+  expect(server.asked.map((each) => each.expression)).toEqual(["value"]);
+  await show(<TriedValues node={node} text="wrong" port={undefined} wrong />);
+  await wait(600);
   expect(server.asked.map((each) => each.expression)).toEqual(["value"]);
 });
 

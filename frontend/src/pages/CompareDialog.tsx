@@ -17,9 +17,13 @@ import classes from "./versions.module.css";
 
 const SideBySide = later(async () => (await import("../code/SideBySide")).SideBySide);
 
-type What = "document" | "code";
+const CompareCanvas = later(async () => (await import("./CompareCanvas")).CompareCanvas);
 
-/** Compares two versions, or a version and the canvas, side by side: as document or generated code. */
+const CompareState = later(async () => (await import("./CompareState")).CompareState);
+
+type What = "canvas" | "document" | "code" | "state";
+
+/** Compares two versions, or a version and the canvas: in one drawing, or side by side as document or generated code. */
 export function CompareDialog(props: {
   topology: number;
   version: number;
@@ -31,13 +35,13 @@ export function CompareDialog(props: {
   const { ws } = useEditing();
   const [left, setLeft] = useState(String(props.version));
   const [right, setRight] = useState("drawing");
-  const [what, setWhat] = useState<What>("document");
+  const [what, setWhat] = useState<What>("canvas");
   const documentOf = async (side: string) =>
     side === "drawing" ? drawing : (await getVersion(props.topology, Number(side))).document;
   const nameOf = (side: string) => options.find((each) => each.value === side)?.label ?? side;
   const load = async (side: string) => {
     const document = await documentOf(side);
-    if (what === "document") return { document, text: asText(document) };
+    if (what !== "code") return { document, text: asText(document) };
     const code = side === "drawing" ? drawnCode : (await compileDocument(ws, document, 0)).code;
     const job = code?.files.find((file) => file.path === "job.py");
     return { document, text: job?.text ?? `# ${t("This version does not compile.")}\n` };
@@ -82,8 +86,10 @@ export function CompareDialog(props: {
             value={what}
             onChange={setWhat}
             items={[
+              { id: "canvas", title: t("Canvas") },
               { id: "document", title: t("Document") },
               { id: "code", title: t("Code") },
+              { id: "state", title: t("State") },
             ]}
           />
           <span className={`${classes.note} m-cut`} title={summary}>
@@ -101,11 +107,21 @@ export function CompareDialog(props: {
         <Waiting query={sides} />
         {sides.data === undefined ? null : (
           <Suspense fallback={null}>
-            <SideBySide
-              left={sides.data.left.text}
-              right={sides.data.right.text}
-              path={what === "code" ? "job.py" : "topology.json"}
-            />
+            {what === "canvas" ? (
+              <CompareCanvas left={sides.data.left.document} right={sides.data.right.document} />
+            ) : what === "state" ? (
+              <CompareState
+                ws={ws}
+                left={sides.data.left.document}
+                right={sides.data.right.document}
+              />
+            ) : (
+              <SideBySide
+                left={sides.data.left.text}
+                right={sides.data.right.text}
+                path={what === "code" ? "job.py" : "topology.json"}
+              />
+            )}
           </Suspense>
         )}
       </div>

@@ -51,7 +51,7 @@ afterEach(() => {
 });
 
 test("a program becomes the drawing, with the places of its nodes and the topology's name", async () => {
-  answering([200, { document: { ...WORDS, nodes: [lines] } }]);
+  answering([200, { document: { ...WORDS, nodes: [lines] }, problem: null }]);
   shown();
   choose("shop.py", "topology = ...");
   await waitFor(() => expect(replacing().disabled).toBe(false));
@@ -65,7 +65,8 @@ test("a program becomes the drawing, with the places of its nodes and the topolo
 
 test("the error of a program is in the dialog, with its line", async () => {
   const message = "shop.py, line 3: NameError: name 'x' is not defined";
-  answering([400, { error: { code: "program_failed", message } }]);
+  const problem = { code: "program_failed", message, node: null, file: "shop.py", line: 3 };
+  answering([200, { document: null, problem }]);
   shown();
   choose("shop.py", "x");
   expect((await screen.findByTestId("import-problem")).textContent).toBe(message);

@@ -16,7 +16,7 @@ export function titleOf(file: string): string {
 /** Reads the document in a file. Throws an error whose message says what is wrong with the file. */
 export async function readTopology(ws: string, file: File): Promise<TopologyDocument> {
   const text = await file.text();
-  if (file.name.endsWith(".py")) return await documentOf(ws, file.name, text);
+  if (file.name.endsWith(".py")) return await documentOf(ws, { name: file.name, program: text });
   const document = parsed(text);
   if (document === null) {
     throw new Error(

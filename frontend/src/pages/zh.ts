@@ -258,4 +258,9 @@ export const zh = {
   "approved by {names}": "由 {names} 批准",
   "Simulate up to the node": "模拟到此节点",
   Fragment: "片段",
+  Canvas: "画布",
+  "Choose a marked node to see its settings on both sides.": "选择带标记的节点，查看其两侧的设置。",
+  "No state is lost.": "没有状态丢失。",
+  "A deploy asks what to do with rows that are lost.": "部署时会询问如何处理将丢失的行。",
+  "What happens to it": "会怎样",
 };

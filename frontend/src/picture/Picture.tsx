@@ -15,7 +15,7 @@ import {
 import { type Folded, type Frame, innerPort, type Note, noteBox, notesOf } from "../graph/drawing";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
 import { groupPlace, portPlace, ways } from "../graph/routing";
-import { t } from "../ui/i18n";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FONT, fitted, noteLines } from "./text";
 
@@ -29,7 +29,20 @@ export interface Drawn {
   /** One sentence per node. */
   readonly sentences: Readonly<Record<string, string>>;
   readonly color: Color;
+  /** What a comparison says of nodes and edges, by id. */
+  readonly marks?: ReadonlyMap<string, Mark>;
+  /** Called with a marked node that is chosen, by mouse or keyboard. */
+  readonly onChoose?: (node: string) => void;
 }
+
+export type Mark = "added" | "removed" | "changed";
+
+/** Marks differ in more than their color. */
+export const MARKS: Readonly<Record<Mark, { color: string; sign: string; word: Phrase }>> = {
+  added: { color: "--m-running", sign: "+", word: phrase("added") },
+  removed: { color: "--m-failed", sign: "−", word: phrase("removed") },
+  changed: { color: "--m-degraded", sign: "≠", word: phrase("changed") },
+};
 
 const MARGIN = 32;
 
@@ -179,6 +192,56 @@ function NodeShape({ drawn, node }: { drawn: Drawn; node: DocumentNode }) {
   );
 }
 
+/** The outline and the sign of a node that differs. */
+function MarkShape(props: { drawn: Drawn; node: DocumentNode; mark: Mark }) {
+  const { drawn, mark, node } = props;
+  const { catalog, color, onChoose } = drawn;
+  const box = boxOf(catalog, node);
+  const { color: token, sign, word } = MARKS[mark];
+  const choose = () => onChoose?.(node.id);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a picture has no buttons
+    <g
+      role="button"
+      tabIndex={0}
+      aria-label={`${labelOf(node)}: ${t(word)}`}
+      data-mark={mark}
+      data-node={node.id}
+      style={{ cursor: "pointer" }}
+      onClick={choose}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        choose();
+      }}
+    >
+      <rect
+        x={box.x - 3}
+        y={box.y - 3}
+        width={box.width + 6}
+        height={box.height + 6}
+        rx={8}
+        fill={color(token)}
+        fillOpacity={0.08}
+        stroke={color(token)}
+        strokeWidth={2}
+        strokeDasharray={mark === "removed" ? "6 4" : undefined}
+      />
+      <circle cx={box.x + box.width} cy={box.y} r={10} fill={color(token)} />
+      <text
+        x={box.x + box.width}
+        y={box.y + 5}
+        textAnchor="middle"
+        fill={color("--m-panel")}
+        fontSize={14}
+        fontWeight={700}
+      >
+        {sign}
+      </text>
+    </g>
+  );
+}
+
 /** The path of an edge; null if it is inside a collapsed group. */
 function pathOf(
   { catalog, document, folded }: Drawn,
@@ -275,8 +338,11 @@ export function Picture(drawn: Drawn): ReactNode {
         {document.edges.map((edge) => {
           const path = pathOf(drawn, edge, routed.get(edgeId(edge)));
           if (path === null) return null;
-          const dashed = targetPort(edge) === "store" ? "2 4" : undefined;
-          return <path key={edgeId(edge)} d={path} strokeDasharray={dashed} />;
+          const mark = drawn.marks?.get(edgeId(edge));
+          const dashed =
+            targetPort(edge) === "store" ? "2 4" : mark === "removed" ? "6 4" : undefined;
+          const own = mark && { stroke: color(MARKS[mark].color), strokeWidth: 2.5 };
+          return <path key={edgeId(edge)} d={path} strokeDasharray={dashed} {...own} />;
         })}
       </g>
       {notesOf(document).map((note) => (
@@ -290,6 +356,10 @@ export function Picture(drawn: Drawn): ReactNode {
       {shown.map((node) => (
         <NodeShape key={node.id} drawn={drawn} node={node} />
       ))}
+      {shown.map((node) => {
+        const mark = drawn.marks?.get(node.id);
+        return mark && <MarkShape key={node.id} drawn={drawn} node={node} mark={mark} />;
+      })}
     </svg>
   );
 }

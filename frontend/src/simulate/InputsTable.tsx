@@ -1,15 +1,23 @@
 import { ActionIcon } from "@mantine/core";
+import IconColumns from "@tabler/icons-react/dist/esm/icons/IconColumns3.mjs";
 import IconGrip from "@tabler/icons-react/dist/esm/icons/IconGripVertical.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import {
+  columnsOf,
+  NARROWEST,
+  templateOf,
+  useInputColumns,
+  WIDEST,
+  widenKey,
+} from "./inputColumns";
 import { inOrder, moveTo } from "./ordering";
 import {
   type BadCell,
   CLOCK,
-  COLUMNS,
   type Column,
   type InputRow,
   linesOf,
@@ -54,6 +62,46 @@ function useNumbers(): readonly number[] {
   }, [rows, order, document]);
 }
 
+/** The edge between key and value, to be dragged or moved with the arrow keys. */
+function KeyEdge() {
+  const width = useInputColumns((state) => state.key);
+  const widthOf = (edge: HTMLElement) => edge.parentElement?.clientWidth ?? NARROWEST;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a splitter is a focusable separator, an <hr> is not
+    <span
+      className={classes.columnEdge}
+      role="separator"
+      aria-label={t("Width of the key")}
+      aria-orientation="vertical"
+      aria-valuenow={width ?? NARROWEST}
+      aria-valuemin={NARROWEST}
+      aria-valuemax={WIDEST}
+      tabIndex={0}
+      data-own-keys=""
+      onPointerDown={(event) => {
+        event.preventDefault();
+        const edge = event.currentTarget;
+        const [from, before] = [event.clientX, widthOf(edge)];
+        edge.setPointerCapture(event.pointerId);
+        const move = (moved: PointerEvent) => widenKey(before + moved.clientX - from);
+        edge.addEventListener("pointermove", move);
+        edge.addEventListener(
+          "lostpointercapture",
+          () => edge.removeEventListener("pointermove", move),
+          { once: true },
+        );
+      }}
+      onDoubleClick={() => useInputColumns.setState({ key: null })}
+      onKeyDown={(event) => {
+        const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        widenKey(widthOf(event.currentTarget) + by);
+      }}
+    />
+  );
+}
+
 /** The input records, one per row. Invalid cells are marked; rows can be dragged to another place. */
 export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
   const rows = useSimulation((state) => state.rows);
@@ -66,12 +114,18 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
   });
   const numbers = useNumbers();
   const [dragged, setDragged] = useState<number | null>(null);
+  const { key, more } = useInputColumns();
+  const columns = useMemo(() => columnsOf(rows, more), [rows, more]);
+  const template = templateOf(columns, key);
   const wrong = useMemo(() => new Set(bad.map((each) => `${each.row}/${each.column}`)), [bad]);
   return (
     <div className={`ui-scroll m-scroll`} ref={box} data-testid="simulation-inputs">
-      <div className={`${classes.inputRow} ${classes.inputHead}`}>
+      <div
+        className={`${classes.inputRow} ${classes.inputHead}`}
+        style={{ gridTemplateColumns: template }}
+      >
         <span />
-        {COLUMNS.map((column) => (
+        {columns.map((column) => (
           <span
             key={column}
             title={
@@ -81,8 +135,18 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
             }
           >
             {column === "headers" ? t("Headers") : t(TITLES[column])}
+            {column === "key" ? <KeyEdge /> : null}
           </span>
         ))}
+        <ActionIcon
+          variant="subtle"
+          aria-label={t("Partition and headers")}
+          title={t("Partition and headers")}
+          aria-pressed={more}
+          onClick={() => useInputColumns.setState({ more: !more })}
+        >
+          <IconColumns size={14} stroke={1.5} />
+        </ActionIcon>
       </div>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map((item) => {
@@ -96,6 +160,8 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
               number={numbers[item.index] ?? item.index + 1}
               dragged={dragged}
               onDrag={setDragged}
+              columns={columns}
+              template={template}
               start={item.start}
               wrong={(column) => wrong.has(`${item.index}/${column}`)}
             />
@@ -115,9 +181,11 @@ function Row(props: {
   /** The index of the row that is being dragged. */
   dragged: number | null;
   onDrag: (index: number | null) => void;
+  columns: readonly Column[];
+  template: string;
   wrong: (column: Column) => boolean;
 }) {
-  const { dragged, index, number, onDrag, row, start, wrong } = props;
+  const { columns, dragged, index, number, onDrag, row, start, template, wrong } = props;
   const [over, setOver] = useState(false);
   const document = useDesigner((state) => state.document);
   const topics = useMemo(
@@ -155,7 +223,7 @@ function Row(props: {
     // biome-ignore lint/a11y/noStaticElementInteractions: a place to drop; the handle moves rows by keys
     <div
       className={classes.inputRow}
-      style={{ transform: `translateY(${start}px)` }}
+      style={{ transform: `translateY(${start}px)`, gridTemplateColumns: template }}
       data-row=""
       data-over={(over && dragged !== null) || undefined}
       onDragOver={(event) => {
@@ -211,28 +279,30 @@ function Row(props: {
           ))}
         </select>
       )}
-      {COLUMNS.filter((column) => column !== "topic").map((column) => {
-        if (clock && column !== "timestamp") return <span key={column} />;
-        const part = column === "key" || column === "value";
-        const cell = {
-          className: part ? "m-mono" : "m-figures",
-          "aria-label": label(column),
-          "aria-invalid": wrong(column),
-          "data-wrong": wrong(column) || undefined,
-          value: row[column],
-          placeholder: part ? t("null") : "",
-          spellCheck: false,
-        };
-        return column === "timestamp" && !clock ? (
-          <TimeCell key={column} {...cell} onChange={(text) => set(column, text)} />
-        ) : (
-          <input
-            key={column}
-            {...cell}
-            onChange={(event) => set(column, event.currentTarget.value)}
-          />
-        );
-      })}
+      {columns
+        .filter((column) => column !== "topic")
+        .map((column) => {
+          if (clock && column !== "timestamp") return <span key={column} />;
+          const part = column === "key" || column === "value";
+          const cell = {
+            className: part ? "m-mono" : "m-figures",
+            "aria-label": label(column),
+            "aria-invalid": wrong(column),
+            "data-wrong": wrong(column) || undefined,
+            value: row[column],
+            placeholder: part ? t("null") : "",
+            spellCheck: false,
+          };
+          return column === "timestamp" && !clock ? (
+            <TimeCell key={column} {...cell} onChange={(text) => set(column, text)} />
+          ) : (
+            <input
+              key={column}
+              {...cell}
+              onChange={(event) => set(column, event.currentTarget.value)}
+            />
+          );
+        })}
       <ActionIcon
         variant="subtle"
         aria-label={t("Remove record {n}", { n: index + 1 })}

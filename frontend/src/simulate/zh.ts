@@ -33,6 +33,8 @@ export const zh = {
   "Wall clock": "系统时钟",
   null: "null",
   "Remove record {n}": "删除记录 {n}",
+  "Partition and headers": "分区和消息头",
+  "Width of the key": "键的宽度",
   Input: "输入",
   Outputs: "输出",
   "Run the simulation: what the sinks write is listed here.":
@@ -333,7 +335,6 @@ export const zh = {
   "no effect on these records": "对这些记录没有影响",
   "no records on either side": "两边都没有记录",
   "How they compare": "比较结果",
-  Why: "原因",
   "The first {n} are shown.": "显示前 {n} 条。",
   "Not predicted": "未预测",
   equal: "相同",

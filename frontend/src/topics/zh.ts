@@ -97,7 +97,6 @@ export const zh = {
   Leader: "Leader",
   "In-sync replicas": "同步副本",
   "{n} of {all}": "{n} / {all}",
-  Setting: "设置",
   "Set by": "设置者",
   "the topic": "主题",
   "the broker": "broker",

@@ -28,6 +28,13 @@ test("wires, settings and descriptions are changes as well, and a move is one wh
   expect(changesBetween(base, changed({ description: "What it is for" }))).toBe(
     "changed the description",
   );
+  const program = { "job.py": "# why" };
+  expect(changesBetween(base, changed({ drawing: { program } }))).toBe(
+    "changed the text of the program",
+  );
+  expect(changesBetween(base, changed({ drawing: { muted: ["big"] } }))).toBe(
+    "changed groups, notes or pinned records",
+  );
   const moved = base.nodes.map((node) => ({ ...node, position: { x: 7, y: 7 } }));
   expect(changesBetween(base, changed({ nodes: moved }))).toBe("moved nodes");
   expect(changesBetween(base, base)).toBe("");

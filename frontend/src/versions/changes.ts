@@ -1,6 +1,7 @@
 /** The differences between two documents, in one line. */
 
 import { edgeId, type TopologyDocument } from "../graph/document";
+import { writtenOf } from "../graph/written";
 import { t } from "../ui/i18n";
 import { canonical, differences, type NodeDifference } from "./merge";
 
@@ -51,12 +52,22 @@ export function changesBetween(before: TopologyDocument | null, after: TopologyD
   if (changed.length > 0) parts.push(t("changed {names}", { names: named(changed) }));
   const edges = edgesApart(base, after);
   if (edges > 0) parts.push(t("changed {n} {n, plural, one {edge} other {edges}}", { n: edges }));
-  const differs = (field: "settings" | "topics" | "description" | "drawing") =>
+  const differs = (field: "settings" | "topics" | "description") =>
     before !== null && canonical(base[field] ?? "") !== canonical(after[field] ?? "");
   if (differs("settings")) parts.push(t("changed settings"));
   if (differs("topics")) parts.push(t("changed topics"));
   if (differs("description")) parts.push(t("changed the description"));
-  if (differs("drawing")) parts.push(t("changed groups, notes or pinned records"));
+  const drawn = ({ drawing }: TopologyDocument) => {
+    const { program: _program, ...others } = drawing ?? {};
+    return canonical(others);
+  };
+  const written = (document: TopologyDocument) => canonical(writtenOf(document));
+  if (before !== null && drawn(base) !== drawn(after)) {
+    parts.push(t("changed groups, notes or pinned records"));
+  }
+  if (before !== null && written(base) !== written(after)) {
+    parts.push(t("changed the text of the program"));
+  }
   if (parts.length === 0 && before !== null && canonical(before) !== canonical(after)) {
     parts.push(t("moved nodes"));
   }

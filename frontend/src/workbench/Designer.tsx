@@ -227,7 +227,18 @@ function leaveForm(event: KeyboardEvent<HTMLElement>) {
 /** The designer of the topology that is open in the store. The page provides the parts around it. */
 export default function Designer(props: DesignerProps) {
   const { banner, bottom, header, nodeRuntime, services, versions } = props;
-  const { leftOpen, programOpen, programWidth, rightOpen, rightWidth, set } = useView();
+  const {
+    bottomFull,
+    bottomOpen,
+    leftOpen,
+    programOpen,
+    programWidth,
+    rightOpen,
+    rightWidth,
+    set,
+  } = useView();
+  // Over the canvas, the bottom panel has the width of the palette as well.
+  const covered = bottomOpen && bottomFull;
   useCompile(services);
   const request = useDesigner((state) => state.focusRequest);
   useEffect(() => {
@@ -248,7 +259,7 @@ export default function Designer(props: DesignerProps) {
       <div className="designer">
         <TopBar header={header} />
         <div className="designer-middle">
-          {leftOpen ? <LeftPanel versions={versions} /> : null}
+          {leftOpen && !covered ? <LeftPanel versions={versions} /> : null}
           <main className="designer-main">
             <div className="designer-canvas">
               <Canvas messages={banner} />

@@ -163,7 +163,8 @@ def _run(folder: str, output: int) -> None:
 def answer(request: ProgramRequest) -> Answered:
     """Return a frame with the document of a program, or with the error."""
     try:
-        return {"answer": {"document": document_of(request["name"], request["program"])}}
+        found = document_of(request["name"], request["program"], request.get("files") or {})
+        return {"answer": {"document": found}}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}
 

@@ -18,10 +18,10 @@ The simulator handles
   "diagnostics": …}`: the shortest input on which two documents give different results, or an error
 - `{"do": "encode", "owner", "format", "texts"}` → `{"bytes": …}`: values, as JSON, in a format of
   the document (`millrace_runtime.simulator.encoding`), or an error
-- `{"do": "read_program", "owner", "run", "name", "program"}` → `{"document": …}`: the document of a
-  Python program, which runs in a process of its own, without a Spark session
-  (`millrace_runtime.simulator.programs`), or an error. It ends the reading of the same owner and
-  `run` that is in progress, if there is one.
+- `{"do": "read_program", "owner", "run", "name", "program", "files"}` → `{"document": …}`: the
+  document of a Python program, which runs in a process of its own, without a Spark session
+  (`millrace_runtime.simulator.programs`), or an error; `files` are the texts of the modules beside
+  it, by path. It ends the reading of the same owner and `run` that is in progress, if there is one.
 
 The store reader handles
 

@@ -61,6 +61,7 @@ DRAWING = {
         {"id": "inner", "nodes": ["keep"], "parent": "all"},
     ],
     "notes": [{"id": "why", "text": "*why*", "position": {"x": 0, "y": -80.5}, "width": 200}],
+    "program": {"job.py": "# mine\n"},
 }
 
 
@@ -92,6 +93,8 @@ def test_groups_and_notes_never_affect_the_program() -> None:
             "drawing.pins[0].records",
         ),
         ({"muted": "keep"}, "drawing.muted"),
+        ({"program": "# mine"}, "drawing.program"),
+        ({"program": {"job.py": 3}}, "drawing.program"),
     ],
 )
 def test_a_drawing_of_the_wrong_shape_is_refused_at_its_place(drawing: object, place: str) -> None:

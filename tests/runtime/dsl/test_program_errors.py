@@ -138,6 +138,22 @@ def test_a_text_is_read_in_a_folder_of_its_own() -> None:
         document_of("../../shop.py", "import limits")
 
 
+@pytest.mark.parametrize(
+    ("module", "fault"),
+    [("x = 1\n1 / 0", "limits/of.py, line 2: ZeroDivisionError"),
+     ("x = (", "limits/of.py, line 1: SyntaxError")],
+)  # fmt: skip
+def test_modules_beside_a_text_are_files_and_name_their_faults(module: str, fault: str) -> None:
+    text = PROCESSOR.replace("LIMIT = 0", "from limits.of import LIMIT")
+    files = {"limits/__init__.py": "", "limits/of.py": "LIMIT = 3\n"}
+    made = document_of("shop.py", text, files)
+    assert made["settings"]["modules"] == {"limits.of": "LIMIT = 3\n"}
+    with pytest.raises(MillraceError, match=fault):
+        document_of("shop.py", text, {**files, "limits/of.py": module})
+    with pytest.raises(MillraceError, match=r"\.\./of\.py is not beside shop\.py"):
+        document_of("shop.py", text, {"../of.py": "LIMIT = 3\n"})
+
+
 @pytest.mark.spark
 def test_lines_of_a_failing_processor_are_those_of_the_program(tmp_path: Path, warm: Any) -> None:
     test: Any = {

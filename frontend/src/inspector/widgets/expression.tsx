@@ -92,7 +92,12 @@ export function ExpressionWidget(
       {field}
       {focused ? (
         <Suspense>
-          <TriedValues node={node} text={asText(value)} port={reach === "row" ? "left" : port} />
+          <TriedValues
+            node={node}
+            text={asText(value)}
+            port={reach === "row" ? "left" : port}
+            wrong={at(diagnostics, path).some(({ severity }) => severity === "error")}
+          />
         </Suspense>
       ) : null}
     </div>

@@ -159,4 +159,11 @@ export const common = {
   "common.records_are_pinned_here": "此处固定了 {n} 条记录：模拟从这些记录开始",
   "Dissolve the fragment": "展开片段",
   "Close the fragment": "关闭片段",
+  added: "已添加",
+  removed: "已删除",
+  changed: "已更改",
+  Setting: "设置",
+  "This topic is now read.": "从现在起读取此主题。",
+  "This topic is no longer read.": "不再读取此主题。",
+  Why: "原因",
 };
