@@ -36,7 +36,7 @@ def name_of(edge: DocumentEdge) -> str:
     )
 
 
-def edges_of(version: Version, settings: DeploymentSettings) -> dict[str, list[str]]:
+def edges_of(version: Version, settings: DeploymentSettings | None) -> dict[str, list[str]]:
     """The edges that run in place of each edge of a version, and those within its fragments."""
     document = document_in(version, settings)
     found = {name_of(edge): [name_of(edge)] for edge in document.get("edges") or []}
