@@ -73,6 +73,11 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
+# A package has the name of the function `catalog`. Python gives it that name in this module when it
+# is first imported, which is now, and never again.
+importlib.import_module(f"{__name__}.catalog")
+del globals()["catalog"]
+
 
 def __getattr__(name: str) -> Any:
     """Import a name of the package when it is first used."""

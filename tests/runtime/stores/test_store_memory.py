@@ -21,6 +21,8 @@ from tests.runtime.processor.test_processor_api import run
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 FOLDER = Path(__file__).parents[2] / "conformance"
+#: a schedule that no `init` makes is lost at a restart, in Kafka Streams too
+WITHOUT_RESTARTS = {"schedules-from-a-start-time"}
 
 
 def loops(scenario: Any) -> bool:
@@ -33,7 +35,9 @@ SCENARIOS = {
     scenario["id"]: scenario
     for kind in ("random", "semantics")
     for scenario in load_scenarios(FOLDER / kind)
-    if not loops(scenario) and not scenario["expected"]["error"]
+    if not loops(scenario)
+    and not scenario["expected"]["error"]
+    and scenario["id"] not in WITHOUT_RESTARTS
 }
 # Keys of all lengths up to 299: RocksDB orders them by length, those above 255 first.
 KEYS = [f"{'ab'[n % 2]}{'x' * n}" for n in range(300)] + [f"c{n}" for n in range(1500)]
