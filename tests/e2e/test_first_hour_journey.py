@@ -338,7 +338,14 @@ def run_it(person: Person, designer: Designer, system: System, now: int) -> None
         assert time.monotonic() < deadline, revenue(system)
         time.sleep(1)
     designer.command("Layer: Runtime")
-    person.read(designer.node("aggregate").locator(".node-footer"), "4")
+    # From afar, a node has no figures: zoom in where it is.
+    designer.node("aggregate").hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    figures = designer.node("aggregate").locator(".node-footer span").first
+    figures.hover()
+    expect(figures).to_have_attribute("title", re.compile("in all 4"), timeout=PATIENCE)
     designer.open_deployment()
     person.click(page.get_by_test_id("stop"))
     designer.expect_state("stopped", 90)
