@@ -159,7 +159,7 @@ def test_a_redis_that_is_away_is_an_answer(
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "redis_unreachable")
 
 
-def test_an_edge_to_or_from_a_fragment_has_the_records_of_those_that_run_in_its_place(
+def test_an_edge_of_a_fragment_has_the_records_of_those_in_its_place(
     people: People, client_of: Client
 ) -> None:
     ports: Any = [{"id": "in", "kind": "fragment.input"}, {"id": "out", "kind": "fragment.output"}]

@@ -152,7 +152,7 @@ clean(topology.stream("orders", key=string(), value=json("n INT"))).to("large", 
 """
 
 
-def test_a_fragment_is_changed_in_its_function_and_comments_are_kept_with_versions(
+def test_a_fragment_is_changed_in_its_function_and_comments_are_kept(
     system: System, page: Page, tmp_path: Path
 ) -> None:
     """A node that is typed into a function is drawn in the fragment; another browser has both."""

@@ -30,8 +30,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * All rows of a writer come from one task. at_least_once: idempotent producers; a micro-batch ends when the broker has
  * all of its records. exactly_once: one transaction per task and micro-batch, or one for all tasks of a stream thread
  * ([[EpochTransaction]]). The progress is committed in the same transaction as an offset of the consumer group
- * `millrace-<query id>-task-<task>`, or `…-thread`, so that a batch that is run again after a crash skips what is already
- * written. The query's id comes with its checkpoint.
+ * `millrace-<query id>-task-<task>`, or `…-thread`, so that a batch that is run again after a crash skips what is
+ * already written. The query's id comes with its checkpoint.
  *
  * A `fail` handler ends the query when all writers of the batch have written everything before the failing record. The
  * batch is not complete, so the next start begins with it; under exactly_once it skips what is already written.
@@ -168,7 +168,8 @@ object KafkaSink {
 
   /** Closes the transactional producers of a query that has stopped, by its id; the next start creates them (py4j). */
   def close(query: String): Unit = closeAll(s"millrace-$query-")
-  private def closeAll(prefix: String): Unit = transactional.keySet.asScala.filter(_.startsWith(prefix)).foreach(discard)
+  private def closeAll(prefix: String): Unit =
+    transactional.keySet.asScala.filter(_.startsWith(prefix)).foreach(discard)
   private[millrace] def discard(group: String): Unit = {
     val t = transactional.remove(group)
     if (t != null) t.producer.close(java.time.Duration.ZERO)

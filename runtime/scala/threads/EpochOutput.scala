@@ -7,9 +7,9 @@ import org.apache.spark.sql.connector.write.{DataWriter, WriterCommitMessage}
 import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
 
 /**
- * Writes the results of a stream thread, an epoch at a time. Under exactly once, those of all tasks are one transaction,
- * unless a record stops a task: then each task has one of its own, with what precedes the record and how much that is,
- * as in a micro-batch.
+ * Writes the results of a stream thread, an epoch at a time. Under exactly once, those of all tasks are one
+ * transaction, unless a record stops a task: then each task has one of its own, with what precedes the record and how
+ * much that is, as in a micro-batch.
  */
 private[millrace] final class EpochOutput(
     sink: StreamingWrite,

@@ -38,8 +38,8 @@ import org.apache.spark.sql.streaming.{
  *   - `fits(query)`: whether a stream thread can continue the query, once it has stopped
  *   - `start(query, readings, client, pattern)`: continues a query that has stopped; `readings`: see [[SourceRows]],
  *     `client`: settings of a Kafka client, `pattern`: of topics that are read beside those with a name, or null.
- *     Returns null if the query has begun a micro-batch that it has not completed. `query` may also be a thread that has
- *     stopped
+ *     Returns null if the query has begun a micro-batch that it has not completed. `query` may also be a thread that
+ *     has stopped
  *   - `has(query)`: whether it is a stream thread
  *   - `left(query)`: why a thread that has ended without an error left its work to the query, or null
  */
@@ -144,10 +144,12 @@ object StreamThread {
   }
 
   /** Does some work of a run in another thread, whose log lines are those of the run. */
-  private def background[T](run: String)(work: => T): Future[T] = workers.submit { (() => {
-    SparkContext.getActive.foreach(_.setLocalProperty(Host.property, run))
-    work
-  }): Callable[T] }
+  private def background[T](run: String)(work: => T): Future[T] = workers.submit {
+    (() => {
+      SparkContext.getActive.foreach(_.setLocalProperty(Host.property, run))
+      work
+    }): Callable[T]
+  }
 
   /** Waits for all of them, and throws what the first that failed has thrown. */
   private def await(all: Seq[Future[_]]): Unit = {
@@ -449,7 +451,10 @@ private[millrace] final class StreamThread(
     "a stream thread does not end by itself"
   )
 
-  /** Ends the thread after the epoch that it is in. One that cannot be interrupted is left to itself and commits nothing. */
+  /**
+   * Ends the thread after the epoch that it is in. One that cannot be interrupted is left to itself and commits
+   * nothing.
+   */
   override def stop(): Unit = if (Thread.currentThread ne thread) {
     stopping = true
     if (reader != null) reader.wakeUp()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,8 @@ def test_modules_beside_a_text_are_files_and_name_their_faults(module: str, faul
     files = {"limits/__init__.py": "", "limits/of.py": "LIMIT = 3\n"}
     made = document_of("shop.py", text, files)
     assert made["settings"]["modules"] == {"limits.of": "LIMIT = 3\n"}
+    for name in ("limits", "limits.of"):
+        sys.modules.pop(name, None)  # a deployment reads each text in a process of its own
     with pytest.raises(MillraceError, match=fault):
         document_of("shop.py", text, {**files, "limits/of.py": module})
     with pytest.raises(MillraceError, match=r"\.\./of\.py is not beside shop\.py"):
