@@ -139,6 +139,12 @@ def test_a_text_is_read_in_a_folder_of_its_own() -> None:
         document_of("../../shop.py", "import limits")
 
 
+def forget_limits() -> None:
+    """Elsewhere, each text is read in a process of its own."""
+    for name in ("limits", "limits.of"):
+        sys.modules.pop(name, None)
+
+
 @pytest.mark.parametrize(
     ("module", "fault"),
     [("x = 1\n1 / 0", "limits/of.py, line 2: ZeroDivisionError"),
@@ -147,10 +153,10 @@ def test_a_text_is_read_in_a_folder_of_its_own() -> None:
 def test_modules_beside_a_text_are_files_and_name_their_faults(module: str, fault: str) -> None:
     text = PROCESSOR.replace("LIMIT = 0", "from limits.of import LIMIT")
     files = {"limits/__init__.py": "", "limits/of.py": "LIMIT = 3\n"}
+    forget_limits()
     made = document_of("shop.py", text, files)
     assert made["settings"]["modules"] == {"limits.of": "LIMIT = 3\n"}
-    for name in ("limits", "limits.of"):
-        sys.modules.pop(name, None)  # a deployment reads each text in a process of its own
+    forget_limits()
     with pytest.raises(MillraceError, match=fault):
         document_of("shop.py", text, {**files, "limits/of.py": module})
     with pytest.raises(MillraceError, match=r"\.\./of\.py is not beside shop\.py"):
