@@ -64,6 +64,17 @@ def program(folder: Path, text: str, name: str = "shop.py") -> Path:
     return folder / name
 
 
+def forget_limits() -> None:
+    """Elsewhere, each text is read in a process of its own."""
+    for name in ("limits", "limits.of"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(autouse=True)
+def anew() -> None:
+    forget_limits()
+
+
 def test_all_diagnostics_come_at_once_with_file_line_and_node(tmp_path: Path) -> None:
     made = load_program(program(tmp_path, FAULTY)).runnable()
     with pytest.raises(ProgramError) as refused:
@@ -139,12 +150,6 @@ def test_a_text_is_read_in_a_folder_of_its_own() -> None:
         document_of("../../shop.py", "import limits")
 
 
-def forget_limits() -> None:
-    """Elsewhere, each text is read in a process of its own."""
-    for name in ("limits", "limits.of"):
-        sys.modules.pop(name, None)
-
-
 @pytest.mark.parametrize(
     ("module", "fault"),
     [("x = 1\n1 / 0", "limits/of.py, line 2: ZeroDivisionError"),
@@ -153,7 +158,6 @@ def forget_limits() -> None:
 def test_modules_beside_a_text_are_files_and_name_their_faults(module: str, fault: str) -> None:
     text = PROCESSOR.replace("LIMIT = 0", "from limits.of import LIMIT")
     files = {"limits/__init__.py": "", "limits/of.py": "LIMIT = 3\n"}
-    forget_limits()
     made = document_of("shop.py", text, files)
     assert made["settings"]["modules"] == {"limits.of": "LIMIT = 3\n"}
     forget_limits()
