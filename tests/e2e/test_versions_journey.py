@@ -203,4 +203,10 @@ def test_a_version_is_promoted_and_each_environment_is_shown(page: Page, system:
         assert examine(page, RULES["light"]) == []
         row.get_by_role("link", name="prod").click()
         expect(prod).to_have_attribute("aria-pressed", "true")
+        # An open designer may just ask for what is deleted; its 404 is in the console.
+        page.goto(f"{system.address}/w/main")
+        expect(row).to_be_visible()
         api.call("DELETE", f"/topologies/{topology}")
+        page.reload()
+        expect(page.get_by_test_id("new-topology")).to_be_visible()
+        expect(row).to_have_count(0)
