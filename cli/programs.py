@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from millrace_model.documents import TopologyDocument
+from millrace_runtime.job.outside import Lines
 
 
 @dataclass
@@ -18,6 +19,8 @@ class Programs:
     documents: dict[str, TopologyDocument] = field(default_factory=dict)
     #: the place of each node, such as "job.py, line 3"
     places: dict[str, dict[str, str]] = field(default_factory=dict)
+    #: the code in Python at its lines in the program's files
+    lines: dict[str, Lines] = field(default_factory=dict)
 
     def read(self, path: str) -> TopologyDocument:
         """Return the document of a program, which runs when it is first read.
@@ -27,7 +30,8 @@ class Programs:
         if path not in self.documents:
             from cli.documenting import document_of_program
 
-            self.documents[path], self.places[path] = document_of_program(path)
+            found = document_of_program(path)
+            self.documents[path], self.places[path], self.lines[path] = found
         return self.documents[path]
 
     def place(self, path: str | None, node: str | None) -> str | None:
@@ -40,6 +44,7 @@ class Programs:
         """Forget all programs."""
         self.documents.clear()
         self.places.clear()
+        self.lines.clear()
 
 
 #: of the running command

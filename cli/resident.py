@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from millrace_model.documents import TopologyDocument
+from millrace_runtime.job.outside import Lines
 
 from cli.programs import is_program, programs
 from launcher import residents
@@ -46,10 +47,11 @@ MOST_BYTES = 64 << 20
 
 
 class Programs(TypedDict):
-    """Documents of programs, and the places of their nodes, by path."""
+    """Documents of programs, the places of their nodes and their code at its lines, by path."""
 
     documents: dict[str, TopologyDocument]
     places: dict[str, dict[str, str]]
+    lines: dict[str, Lines]
 
 
 class Request(Programs):
@@ -108,7 +110,9 @@ def _programs(arguments: argparse.Namespace) -> Programs:
     for path in paths:
         if is_program(path):
             programs.read(path)
-    return {"documents": programs.documents, "places": programs.places}
+    return {
+        "documents": programs.documents, "places": programs.places, "lines": programs.lines,
+    }  # fmt: skip
 
 
 def key() -> str:

@@ -127,6 +127,7 @@ def _standing_in(request: Request, descriptors: list[int]) -> Iterator[None]:
     os.chdir(request["folder"])
     programs.documents.update(request["documents"])
     programs.places.update(request["places"])
+    programs.lines.update(request["lines"])
     sys.stdout, sys.stderr = streams
     try:
         yield

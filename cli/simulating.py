@@ -32,6 +32,7 @@ from millrace_model.scenarios import RefusedFields, Scenario, ScenarioResult
 from millrace_runtime.analyzer.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
+from millrace_runtime.job.outside import Lines, with_lines
 from millrace_runtime.plain.predicting import VERDICTS, verdict
 from millrace_runtime.program import load_program
 from millrace_runtime.results.cuts import Cut
@@ -49,6 +50,7 @@ from cli.documents import (
     show_diagnostics,
 )
 from cli.packing import Pack
+from cli.programs import programs
 
 
 class Warm:
@@ -56,14 +58,17 @@ class Warm:
 
     A process has only one Spark session, which all open instances share; the last one to close
     stops it. `unbatched`: run the operator without Spark's micro-batches where that is possible, as
-    the page's simulations do.
+    the page's simulations do. `lines`: the code of a program, whose lines errors name.
     """
 
     _open = 0
 
-    def __init__(self, cores: int = 1, *, unbatched: bool = False) -> None:
+    def __init__(
+        self, cores: int = 1, *, unbatched: bool = False, lines: Lines | None = None
+    ) -> None:
         Warm._open += 1
         self._unbatched = unbatched
+        self._lines = lines
         self.spark = simulation_session(f"local[{cores}]")
         self.analyzer: Analyzer = kept.analyzer or session_analyzer(self.spark)
         self._compiling = threading.Lock()
@@ -131,7 +136,8 @@ class Warm:
         """Return the task graph of the generated program, which a deployment of it would run."""
         document = document_of(compilation)
         with self._compiling:
-            return compiled(document, self.analyzer).require_task_graph()
+            graph = compiled(document, self.analyzer).require_task_graph()
+        return graph if self._lines is None else with_lines(graph, self._lines)
 
     def _simulator(
         self,
@@ -188,7 +194,7 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     lines = read_lines(arguments.inputs)
     if arguments.output:  # fails before the work instead of after it
         Path(arguments.output).touch()
-    warm = Warm(unbatched=True)
+    warm = Warm(unbatched=True, lines=programs.lines.get(arguments.document))
     try:
         compilation = warm.compile(document, arguments.dialect)
         if compilation.diagnostics:

@@ -23,7 +23,7 @@ from millrace_runtime.results.cuts import Cut
 from millrace_runtime.simulator.expectations import Expectations
 
 from cli.documents import read_document, read_text, show_diagnostics
-from cli.programs import is_program
+from cli.programs import is_program, programs
 from cli.simulating import Warm, run_scenario
 
 FIELDS = ("id", "title", "topology", "inputs", "expected", "compare", "cuts")
@@ -35,7 +35,7 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
     """Run all tests. Exit code 0: all pass; 1: one fails; 2: a refused document or invalid test."""
     document = read_document(arguments.document, arguments.environment, fragments=True)
     tests = find_tests(arguments.document, arguments.tests)
-    warm = Warm(unbatched=True)
+    warm = Warm(unbatched=True, lines=programs.lines.get(arguments.document))
     results = []
     try:
         compilation = warm.compile(document)

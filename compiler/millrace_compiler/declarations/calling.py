@@ -48,6 +48,7 @@ class Calling(Operator):
         "merger": MERGER,
         "joiner": JOINER,
         "foreign_key": PAIR,
+        "timestamp": RECORD,
     }
 
     # A program writes them; a form shows them where there are some.
@@ -122,7 +123,8 @@ class _Writing:
         functions = {name: each for name, each in found.items() if each is not None}
         if not functions:
             return call
-        untyped = (("key",) if call.function == "group_by" else ()) + _UNTYPED
+        several = call.function in ("group_by", "map")
+        untyped = (("key",) if several else ()) + _UNTYPED
         typed = {n: self.returns[f.name] for n, (f, _) in functions.items() if n in untyped}
         pair = [part for _, part in functions.values()]
         if any(pair):
@@ -136,7 +138,7 @@ class _Writing:
             for name, value in call.keywords
         )
         returns: object = typed or None
-        if call.function != "group_by" and typed:
+        if not several and typed:
             returns = next(iter(typed.values()))
         return with_keywords(Call(call.function, args, keywords), returns=returns)
 
@@ -158,6 +160,8 @@ class _Writing:
         name, columns = found.group(2), tuple(found.group(3).split(", ") if found.group(3) else ())
         if bound(self.parameters[name], self.bindings[parameter]) != columns:
             return None
+        if self.returns[name] != _OF_PLACE.get(parameter, self.returns[name]):
+            return None
         self.used.add(name)
         return Function(self.code, name, tuple(self.returns)), found.group(4) or ""
 
@@ -169,3 +173,5 @@ _FIRST = {
 }  # fmt: skip
 #: Parameters whose functions decide a type, so that a program has to say it.
 _UNTYPED = ("value", "joiner")
+#: The type that a program gives the function of a parameter.
+_OF_PLACE = {"timestamp": "TIMESTAMP"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.types.types import BOOLEAN, DataType
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
-from millrace_runtime.dsl.definitions import Definitions
+from millrace_runtime.dsl.definitions import Definitions, OtherFile
 from millrace_runtime.dsl.functions import Functions, Runs, Site, shown, typed
 from millrace_runtime.functions import returned
 from millrace_runtime.functions.references import called_by_name
@@ -32,23 +32,52 @@ _QUOTED = frozenset(
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
+@dataclass(frozen=True)
+class _Use:
+    """A function, and the expression that calls it: `name(columns)`, or a part of the result."""
+
+    given: Any
+    runs: Runs
+    site: Site
+    name: str
+    type: DataType
+
+    @property
+    def text(self) -> str:
+        quoted = f"`{self.name}`" if self.name.lower() in _QUOTED else self.name
+        call = f"{quoted}({', '.join(self.runs.columns)})"
+        element = self.site.element
+        return call if element is None else f"{call}.{('key', 'value')[element]}"
+
+    @property
+    def part(self) -> DataType:
+        """The type of the expression."""
+        element = self.site.element
+        return self.type if element is None else self.type.inner[element]
+
+
 class Called:
     """The functions of one node that are not translated, and the calls of them.
 
-    Each expression that is such a function becomes the text `add(key, value, agg)`.
+    Each expression that is such a function becomes the text `add(key, value, agg)`. The functions
+    are definitions of one file. If they are of several, it is the program's, where those of other
+    files are called by the name that they have there.
     """
 
     def __init__(self, functions: Functions, returns: Returns = None) -> None:
         self._functions, self._given = functions, returns
         self._definitions: Definitions | None = None
         self._names: dict[int, str] = {}
-        self._kept: list[object] = []
+        self._uses: list[_Use] = []
+        #: texts that were returned before the functions moved to the program's file
+        self._texts: dict[str, str] = {}
         self.returns: dict[str, str] = {}
 
     def copy(self) -> Called:
         """The functions so far, for one of several nodes."""
         made = Called(self._functions, self._given)
-        made._names, made._kept, made.returns = {**self._names}, [*self._kept], {**self.returns}
+        made._names, made._uses, made.returns = {**self._names}, [*self._uses], {**self.returns}
+        made._texts = {**self._texts}
         made._definitions = self._definitions.copy() if self._definitions else None
         return made
 
@@ -65,24 +94,36 @@ class Called:
         if not isinstance(found, Runs):
             return found
         type_ = self._type(found, replace(site, expects=site.expects or result), node)
-        name = self._name(given, found, site, node)
+        return self._used(given, found, site, type_, node).text
+
+    def _used(
+        self, given: Any, runs: Runs, site: Site, type_: DataType, node: str | None
+    ) -> _Use:
+        name = self._name(given, runs, site, node)
         before = self.returns.setdefault(name, type_.text)
         if before != type_.text:
-            message = f"{shown(found.source)} returns {before} elsewhere in this node."
-            raise functions.error(site, node, message)
-        quoted = f"`{name}`" if name.lower() in _QUOTED else name
-        call = f"{quoted}({', '.join(found.columns)})"
-        made = call if site.element is None else f"{call}.{('key', 'value')[site.element]}"
-        part = type_ if site.element is None else type_.inner[site.element]
-        functions.note(made, site, part)
-        return made
+            message = f"{shown(runs.source)} returns {before} elsewhere in this node."
+            raise self._functions.error(site, node, message)
+        use = _Use(given, runs, site, name, type_)
+        self._functions.note(use.text, site, use.part)
+        self._uses.append(use)  # which also keeps the object: the id() of a deleted one is reused
+        return use
 
     def added_to(self, params: Mapping[str, object]) -> dict[str, object]:
         """The parameters of a node with the code of the functions."""
         code = self.code
         if code is None:
             return dict(params)
-        return {**params, "functions": code.text, "returns": dict(self.returns)}
+        made = {name: self._moved(value) for name, value in params.items()}
+        return {**made, "functions": code.text, "returns": dict(self.returns)}
+
+    def _moved(self, value: object) -> object:
+        """A parameter, or a part of it, with the names that functions have in the end."""
+        if isinstance(value, str):
+            return self._texts.get(value, value)
+        if isinstance(value, dict):
+            return {name: self._moved(each) for name, each in value.items()}
+        return [self._moved(each) for each in value] if isinstance(value, list) else value
 
     def keep(self, nodes: Nodes, node: str) -> None:
         """Keep where the functions of a node stand, whose lines errors name."""
@@ -119,7 +160,7 @@ class Called:
             found, how = functions.sampled(runs, site), "for samples of its inputs"
         if found is not None and not _fits(found, site.expects):
             message = f"{shown(runs.source)} returns {found.text} {how}"
-            raise functions.error(site, node, f"{message}, but {site.expects.text} is needed.")
+            raise functions.error(site, node, f"{message}, but {_needs(site)} is needed.")
         return site.expects
 
     def _name(self, given: Any, runs: Runs, site: Site, node: str | None) -> str:
@@ -129,11 +170,25 @@ class Called:
         base = _base(site)
         try:
             name = self._added(runs.source, base)
+        except OtherFile as error:
+            self._move(node)
+            name = self._added_by_name(given, runs, site, node, base, error)
         except NoSource as error:
             name = self._added_by_name(given, runs, site, node, base, error)
         self._names[id(given)] = name
-        self._kept.append(given)  # the id() of a deleted object could be reused
         return name
+
+    def _move(self, node: str | None) -> None:
+        """Define the functions so far in the program's file, if they are in another one."""
+        place = calling()
+        if self._definitions is None or self._definitions.path == place.file:
+            return
+        uses, self._uses = self._uses, []
+        self._definitions, self._names, self.returns = Definitions.of_program(place), {}, {}
+        for use in uses:
+            made = self._used(use.given, use.runs, use.site, use.type, node)
+            self._texts = {old: made.text if new == use.text else new
+                           for old, new in self._texts.items()} | {use.text: made.text}  # fmt: skip
 
     def _added(self, source: Source, base: str) -> str:
         if self._definitions is None:
@@ -147,7 +202,7 @@ class Called:
     ) -> str:  # fmt: skip
         """The name of what calls a decorated function by its own name."""
         try:
-            if runs.source.called:
+            if runs.source.called and runs.source.file == calling().file:
                 raise error
             return self._added(called_by_name(given, site.binding, calling()), base)
         except NoSource:
@@ -158,10 +213,21 @@ class Called:
             raise self._functions.error(site, node, message) from None
 
 
+def _needs(site: Site) -> str:
+    """The type that a function has to return, for messages."""
+    if site.parameter == "timestamp":
+        return "an int of ms or a datetime"
+    return "" if site.expects is None else site.expects.text
+
+
 def _base(site: Site) -> str:
     """The name of a lambda."""
     names = {"value": site.method, "key": "group_key"} if site.method != "group_by" else {}
     name = names.get(site.parameter, site.parameter)
+    if site.method == "map":
+        name = f"map_{site.parameter}"
+    if site.method == "stream":
+        name = "time_of"
     if site.method == "group_by":
         name = "group" if site.element is not None else f"group_{site.parameter}"
     return name.replace(".", "_").replace("-", "_")

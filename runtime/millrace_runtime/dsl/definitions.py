@@ -26,6 +26,10 @@ from millrace_runtime.functions.source import (
 )
 
 
+class OtherFile(NoSource):
+    """A function is not in the file of the definitions."""
+
+
 @dataclass(frozen=True)
 class FunctionDefinition:
     """A function at the top of a text. `lines`: the same at its lines in the file."""
@@ -50,8 +54,6 @@ def branching(
     `branches`: the function of each branch, and the columns that it gets. The result is the name of
     the class, its code, and the same at its lines in the file. Raises NoSource.
     """
-    if len({source.file for source, _ in branches.values()}) > 1:
-        raise NoSource("the functions of the branches are in several files")
     found = Definitions([(source, port.replace("-", "_"))
                           for port, (source, _) in branches.items()])  # fmt: skip
     name = class_name_of(node.replace("-", "_"), sorted(found.taken))
@@ -68,16 +70,25 @@ class Definitions:
     """Functions of one file as definitions at its top."""
 
     def __init__(self, sources: Sequence[tuple[Source, str]]) -> None:
-        first = sources[0][0]
-        self.path, self.file = first.file, first.lines
-        module = "".join(first.lines)
+        self._begin(sources[0][0].file, sources[0][0].lines)
+        for source, base in sources:
+            self.add(source, base)
+
+    def _begin(self, path: str, lines: Sequence[str]) -> None:
+        self.path, self.file = path, lines
+        module = "".join(lines)
         self.taken = bound_names(module)
         self.names: list[str] = []
         self._values = ""
         self._own: dict[str, Source] = {}
         self._module = module
-        for source, base in sources:
-            self.add(source, base)
+
+    @classmethod
+    def of_program(cls, place: Place) -> Definitions:
+        """Return those of a program's file, without a function so far."""
+        made = cls.__new__(cls)
+        made._begin(place.file, tuple(place.source()))
+        return made
 
     def copy(self) -> Definitions:
         """The same functions, to which others can be added."""
@@ -94,7 +105,7 @@ class Definitions:
     def add(self, source: Source, base: str) -> str:
         """Add a function and return its name. Raises NoSource."""
         if source.file != self.path:
-            raise NoSource("it is in another file; write a lambda that calls it")
+            raise OtherFile("it is in another file; write a lambda that calls it")
         if at_top(source) and source.name is not None:
             self.names.append(source.name)
             return source.name

@@ -177,22 +177,6 @@ class Functions:
                 node["params"] |= {name: {"format": "json"} for name in unknown}
         return expand({**raw, "nodes": nodes, "fragments": definitions}, report)
 
-    def text(self, given: Any, site: Site, node: str | None = None) -> Any:
-        """The text of an expression. Raises ProgramError for a function that is not translated.
-
-        What is neither a function nor a Column is returned as it is.
-        """
-        found = self.text_or_runs(given, site, node)
-        if not isinstance(found, Runs):
-            return found
-        raise self.error(
-            site,
-            node,
-            f"{shown(found.source)} cannot be an expression, because {found.reason}, and this "
-            f"cannot run in Python. Change the function, {_way_out(site)}, or write a Spark SQL "
-            "expression.",
-        )
-
     def text_or_runs(self, given: Any, site: Site, node: str | None = None) -> Any:
         """The text of an expression, or the function that has to run in Python."""
         if isinstance(given, str) or given is None:
@@ -281,12 +265,30 @@ class Functions:
                 raise self.error(sites[port], node, message)
             found[port] = self.read(given, sites[port], node)
         try:
+            found = self._in_one_file(found, branches, sites)
             name, text, lines = branching(found, default, node)
         except NoSource as error:
             message = f"The functions of the branches cannot run in Python, because {error}."
             raise self.error(next(iter(sites.values())), node, message) from None
         source = next(iter(found.values()))[0]
         return packed(text, name, source.file, lines, calling())
+
+    def _in_one_file(
+        self,
+        found: Mapping[str, tuple[Source, tuple[str, ...]]],
+        given: Mapping[str, Any],
+        sites: Mapping[str, Site],
+    ) -> Mapping[str, tuple[Source, tuple[str, ...]]]:
+        """The functions of branches; if they are in several files, those of others by name."""
+        place = calling()
+        if len({source.file for source, _ in found.values()}) < 2:  # noqa: PLR2004
+            return found
+        return {
+            port: (source, columns)
+            if source.file == place.file
+            else (called_by_name(given[port], sites[port].binding, place), columns)
+            for port, (source, columns) in found.items()
+        }
 
     def _code(self, runs: Runs, site: Site, node: str) -> ProcessorCode:
         try:
@@ -392,13 +394,6 @@ def shown(source: Source) -> str:
     """A function in a message: its name and line."""
     name = source.called[0] if source.called else source.name or "The lambda"
     return f"{name} ({Path(source.file).name}, line {source.line})"
-
-
-def _way_out(site: Site) -> str:
-    """What a program can do where a function cannot run in Python."""
-    if site.parameter == "timestamp":
-        return "set the timestamp in a processor: record.replace(timestamp=...)"
-    return "compute the value in map_values before"
 
 
 def _name(given: Any) -> str:

@@ -180,7 +180,7 @@ class TableGroups(Checked, ABC, Generic[T]):
         called: Called,
     ) -> T:
         by = {"group_by": self._by, "repartition": self._repartition}
-        node: dict[str, object] = {**called.added_to(params), **by}
+        node = called.added_to({**params, **by})
         made = self._table._add(kind, node, about, stores=[store], places=self._places)
         called.keep(self._table._nodes, made)
         return self._made(self._table._nodes, made)

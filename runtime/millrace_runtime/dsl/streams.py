@@ -312,25 +312,30 @@ class Stream(Records):
         *,
         key: Expression | None = None,
         value: Expression | None = None,
-        returns: str | None = None,
+        returns: Mapping[str, str] | str | None = None,
         **about: Unpack[About],
     ) -> Stream:
         """Compute a new key and a new value for each record.
 
-        By two expressions, or by a function that returns a tuple of both. `returns`: STRUCT<key,
-        value>, the types of both, if the function runs in Python.
+        By two expressions, or by a function that returns a tuple of both. `returns`: the Spark SQL
+        types of what functions return that run in Python, `{"key": ..., "value": ...}`, or of the
+        tuple, `"STRUCT<key: ..., value: ...>"`.
         """
         if (function is None) == (key is None and value is None):
             raise TypeError("map() takes either a function, or key= and value=")
         if function is not None:
+            if isinstance(returns, Mapping):
+                raise TypeError('returns= of a function of both is one type: "STRUCT<key, value>"')
             return self._map(function, returns, about)
-        functions, node = self._nodes.functions, about.get("name")
+        called = Called(self._nodes.functions, returns)
         given = {"key": key, "value": value}
         params = {
-            name: functions.text(each, self._site("map", name), node)
+            name: called.text(each, self._site("map", name), about.get("name"))
             for name, each in given.items()
         }
-        return Stream(self._nodes, self._add("map", params, about))
+        made = self._add("map", called.added_to(params), about)
+        called.keep(self._nodes, made)
+        return Stream(self._nodes, made)
 
     def _map(self, function: Callable[..., Any], returns: str | None, about: About) -> Stream:
         functions, node = self._nodes.functions, about.get("name")

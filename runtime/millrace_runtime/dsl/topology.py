@@ -11,11 +11,13 @@ from millrace_compiler.declarations.functions import RECORD
 from millrace_compiler.documents.document import FORMAT
 from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.parameters.settings import HANDLED
+from millrace_compiler.types.types import TIMESTAMP
 from millrace_model.documents import DocumentSettings, TopologyDocument
 
 from millrace_runtime.code.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.code.modules import module
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.definitions import own_function
 from millrace_runtime.dsl.functions import Expression, Site
 from millrace_runtime.dsl.nodes import About, Nodes
@@ -158,7 +160,8 @@ class Topology(Checked):
         """Read topics, or all topics whose full name matches `pattern`, as a stream.
 
         `key`, `value`: formats. `timestamp`: a TIMESTAMP or BIGINT (ms) expression (default: the
-        timestamp of the Kafka record); `invalid_timestamp`: what to do if it is null or negative.
+        timestamp of the Kafka record), or a function that returns a datetime or ms;
+        `invalid_timestamp`: what to do if it is null or negative.
 
         With `reader` (see `reader`) or `df`, the records do not come from the broker. `df` is a
         streaming DataFrame with the columns `key`, `value` and `timestamp` (optionally `headers`,
@@ -174,13 +177,15 @@ class Topology(Checked):
             raise TypeError("a stream of a DataFrame or a reader takes exactly one topic name")
         if partitions is not None and not elsewhere:
             raise TypeError("the partitions of a topic are set by Topology(partitions=...)")
+        called = Called(self._nodes.functions)
         params = {
             "topics": list(topics) or None,
             "topic_pattern": pattern,
             **({"reader": GIVEN} if df is not None else reader.params if reader else {}),
-            **self._read(key, value, timestamp, invalid_timestamp, start, about),
+            **self._read(key, value, timestamp, invalid_timestamp, start, called, about),
         }
         node = self._nodes.add("source.stream", params, [], about)
+        called.keep(self._nodes, node)
         if partitions is not None:
             self.partitions[topics[0]] = partitions
         if df is not None:
@@ -200,10 +205,12 @@ class Topology(Checked):
         **about: Unpack[About],
     ) -> Table:
         """Read a topic as a table: the latest value for each key."""
-        read = self._read(key, value, timestamp, invalid_timestamp, start, about)
-        params = {"topic": topic, **read}
+        called = Called(self._nodes.functions)
+        read = self._read(key, value, timestamp, invalid_timestamp, start, called, about)
         stores = [store] if store else []
-        return Table(self._nodes, self._nodes.add("source.table", params, [], about, stores))
+        node = self._nodes.add("source.table", {"topic": topic, **read}, [], about, stores)
+        called.keep(self._nodes, node)
+        return Table(self._nodes, node)
 
     def global_table(
         self,
@@ -249,19 +256,21 @@ class Topology(Checked):
         timestamp: Expression | None,
         invalid_timestamp: str,
         start: str,
+        called: Called,
         about: About,
     ) -> dict[str, object]:
         """The parameters of a source of records."""
         functions = self._nodes.functions
         columns = functions.source({"key": key, "value": value}) if timestamp is not None else {}
         site = Site("stream", "timestamp", columns, RECORD)
-        return {
+        params = {
             "key": key,
             "value": value,
-            "timestamp": functions.text(timestamp, site, about.get("name")),
+            "timestamp": called.text(timestamp, site, about.get("name"), TIMESTAMP),
             "invalid_timestamp": None if invalid_timestamp == "fail" else invalid_timestamp,
             "start": None if start == "earliest" else start,
         }
+        return called.added_to(params)
 
     def add_store(self, store: Store) -> None:
         """Add a store that is not yet connected to an operator."""

@@ -17,13 +17,17 @@ from millrace_runtime.job.record_handlers import RecordHandler
 
 @dataclasses.dataclass(frozen=True)
 class Timed:
-    """Topics whose record timestamps are computed by an expression over key and value."""
+    """Topics whose record timestamps are computed by an expression over key and value.
+
+    `functions`: those in Python that it calls, as the operator takes them; None if it calls none.
+    """
 
     topics: tuple[str, ...]
     pattern: str | None
     key: Format
     value: Format
     expression: str
+    functions: str | None = None
 
 
 class Environment(Protocol):

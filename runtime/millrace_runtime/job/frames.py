@@ -44,13 +44,15 @@ _PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
 _OPTIONAL = ("headers", "topic", "partition", "offset")
 
 
-def records(session: SparkSession, node: GraphNode, frame: Frame | None) -> DataFrame:
+def records(
+    session: SparkSession, node: GraphNode, frame: Frame | None, functions: str | None = None
+) -> DataFrame:
     """Return the records of a source node, with the columns of `Environment.read`.
 
-    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_…` at the
+    `frame`: the program's DataFrame, if the node reads one. `functions`: see `Timed`. Raises MillraceError `reader_…` at the
     node.
     """
-    made = _Source(node).records(session, frame)
+    made = _Source(node, functions).records(session, frame)
     if not made.isStreaming:
         raise node_error(
             node,
@@ -61,8 +63,8 @@ def records(session: SparkSession, node: GraphNode, frame: Frame | None) -> Data
 
 
 class _Source:
-    def __init__(self, node: GraphNode) -> None:
-        self.node, self.params = node, node["params"]
+    def __init__(self, node: GraphNode, functions: str | None) -> None:
+        self.node, self.params, self.functions = node, node["params"], functions
         self.topic = self.params["topics"][0]
 
     def records(self, session: SparkSession, frame: Frame | None) -> DataFrame:
@@ -146,7 +148,8 @@ class _Source:
         made = made.withColumn("partition", self._partition())
         expression = self.params.get("timestamp")
         key, value = self.params["key"], self.params["value"]
-        timed = [Timed((self.topic,), None, key, value, expression)] if expression else []
+        own = Timed((self.topic,), None, key, value, expression or "", self.functions)
+        timed = [own] if expression else []
         made = with_time(made, timed).drop("topic").withColumnRenamed("_topic", "topic")
         # An invalid time does not affect the order; the source refuses the record.
         return made.withColumn("merge", F.coalesce(F.col("_time"), F.lit(0)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
 from millrace_model.graphs import TaskGraph
 from millrace_model.state import Windows
@@ -22,6 +22,23 @@ if TYPE_CHECKING:
 
 #: The value of `reader` for a stream that reads a DataFrame of the program.
 GIVEN = "dataframe"
+
+
+class CodeLines(TypedDict):
+    """Code at its lines in a file; `name`: of its class or function."""
+
+    code: str
+    file: str
+    name: str
+
+
+class Lines(TypedDict):
+    """The code of a program at its lines, as JSON: see `Outside`."""
+
+    codes: dict[str, CodeLines]
+    handlers: dict[str, CodeLines]
+    windows: dict[str, CodeLines]
+    called: dict[str, CodeLines]
 
 
 @dataclass
@@ -42,6 +59,21 @@ class Outside:
     called: dict[str, ProcessorCode] = field(default_factory=dict)
 
     @property
+    def lines(self) -> Lines:
+        """The code at its lines in the program's files."""
+
+        def of(codes: Mapping[str, ProcessorCode]) -> dict[str, CodeLines]:
+            return {
+                name: {"code": code.in_place, "file": Path(code.file).name, "name": code.class_name}
+                for name, code in codes.items()
+            }
+
+        return {
+            "codes": of(self.codes), "handlers": of(self.handlers),
+            "windows": of(self.windows), "called": of(self.called),
+        }  # fmt: skip
+
+    @property
     def sinks(self) -> set[str]:
         """The sinks that do not write to a topic."""
         return {*self.functions, *self.dataframes}
@@ -49,32 +81,32 @@ class Outside:
 
 def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
     """Return a task graph whose code in Python runs with the lines of its files."""
-    codes = outside.codes
+    return with_lines(graph, outside.lines)
+
+
+def with_lines(graph: TaskGraph, lines: Lines) -> TaskGraph:
+    """Return a task graph whose code in Python runs with these lines, those of its files."""
     nodes = []
     for node in graph["nodes"]:
-        found = codes.get(node["node"]) if "class_name" in node["params"] else None
-        if found is not None:
-            params = node["params"].copy()
-            params["code"], params["file"] = found.in_place, Path(found.file).name
-            node = {**node, "params": params}  # noqa: PLW2901
-        own = outside.windows.get(node["node"]) if "window" in node["params"] else None
-        if own is not None:
-            params = node["params"].copy()
+        params = node["params"].copy()
+        found = lines["codes"].get(node["node"])
+        if found is not None and "class_name" in params:
+            params["code"], params["file"] = found["code"], found["file"]
+        own = lines["windows"].get(node["node"])
+        if own is not None and "window" in params:
             window = cast(Windows, params["window"]).copy()
-            window["code"], window["file"] = own.in_place, Path(own.file).name
+            window["code"], window["file"] = own["code"], own["file"]
             params["window"] = window
-            node = {**node, "params": params}  # noqa: PLW2901
-        called = outside.called.get(node["node"])
-        if called is not None and "functions" in node["params"]:
-            given = node["params"]["functions"].copy()
-            given["code"], given["file"] = called.in_place, Path(called.file).name
-            node = {**node, "params": {**node["params"], "functions": given}}  # noqa: PLW2901
-        nodes.append(node)
+        called = lines["called"].get(node["node"])
+        if called is not None and "functions" in params:
+            given = params["functions"].copy()
+            given["code"], given["file"] = called["code"], called["file"]
+            params["functions"] = given
+        nodes.append({**node, "params": params})
     settings = graph["settings"].copy()
-    if outside.handlers:
+    if lines["handlers"]:
         functions = dict(settings["functions"])
-        for kind, code in outside.handlers.items():
-            name = Path(code.file).name
-            functions[kind] = {"code": code.in_place, "name": code.class_name, "file": name}
+        for kind, code in lines["handlers"].items():
+            functions[kind] = {"code": code["code"], "name": code["name"], "file": code["file"]}
         settings["functions"] = functions
     return {**graph, "settings": settings, "nodes": nodes}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from millrace_model.graphs import GraphNode, ReadingJson
@@ -40,20 +40,34 @@ class Reading:
 
 
 def timed(
-    readings: Sequence[Reading], every: Sequence[Reading], nodes: Sequence[GraphNode]
+    readings: Sequence[Reading],
+    every: Sequence[Reading],
+    nodes: Sequence[GraphNode],
+    functions: Callable[[GraphNode], str | None],
 ) -> list[Timed]:
-    """Return the sources that extract timestamps, in tasks that choose between several inputs."""
+    """Return the sources that extract timestamps, in tasks that choose between several inputs.
+
+    `functions`: returns those in Python that the expressions of a node call.
+    """
     inputs: dict[int, set[str]] = {}
     for reading in every:
         named = {*reading.topics, *([reading.pattern] if reading.pattern else [])}
         inputs.setdefault(reading.sub, set()).update(named)
     found = []
     for reading in readings:
-        params = nodes[reading.dest]["params"]
+        node = nodes[reading.dest]
+        params = node["params"]
         expression = params.get("timestamp")
         if expression and (len(inputs[reading.sub]) > 1 or reading.pattern):
             found.append(
-                Timed(reading.topics, reading.pattern, params["key"], params["value"], expression)
+                Timed(
+                    reading.topics,
+                    reading.pattern,
+                    params["key"],
+                    params["value"],
+                    expression,
+                    functions(node),
+                )
             )
     return found
 

@@ -11,7 +11,7 @@ import datetime as dt
 import decimal
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 Convert = Callable[[Any], Any]
 
@@ -33,6 +33,17 @@ class Struct(dict[str, object]):
 
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
+
+    # Of a subclass, these methods of dict return a dict.
+    def copy(self) -> Self:
+        """Return a struct with the same fields."""
+        return type(self)(self)
+
+    def __or__(self, other: Any) -> Any:
+        return type(self)({**self, **other}) if isinstance(other, dict) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return type(self)({**other, **self}) if isinstance(other, dict) else NotImplemented
 
 
 def _same(value: Any) -> Any:

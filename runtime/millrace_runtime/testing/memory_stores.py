@@ -1,7 +1,7 @@
 """Stores in memory for `MockProcessorContext`, with the methods of a processor's stores.
 
 Order, retention and refused writes are those of the operator. Values are copied, as they are in a
-deployment, where they are serialized. Types are not checked.
+deployment, where they are serialized. Types are not checked, but structs are a `Struct`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,15 @@ import copy
 import json
 import struct
 from bisect import bisect_right, insort
-from collections.abc import Iterator
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from millrace_model.reads import Window
+from millrace_compiler.types.types import DataType, NoType, parse_type
 
 from millrace_runtime.dsl.stores import Store as Declared
 from millrace_runtime.processor import duration
-
-
-class WindowedKey(TypedDict):
-    """A key with its window, or its session."""
-
-    key: Any
-    window: Window
+from millrace_runtime.processor.stores import Window, Windowed
+from millrace_runtime.processor.values import Struct, fields_of
 
 
 def key_bytes(key: Any) -> bytes:
@@ -43,11 +38,55 @@ def key_bytes(key: Any) -> bytes:
     return json.dumps(key, separators=(",", ":"), ensure_ascii=False, default=str).encode()
 
 
-class MemoryKeyValueStore:
+def shaped(kind: DataType | None) -> Callable[[Any], Any]:
+    """Return a function that copies a value of a type as a deployment returns it."""
+    if kind is None or not kind.inner:
+        return copy.deepcopy
+    parts = [shaped(each) for each in kind.inner]
+    named = dict(zip(kind.fields, parts, strict=False))
+
+    def made(value: Any) -> Any:
+        if kind.name == "ARRAY" and isinstance(value, list | tuple):
+            return [parts[0](each) for each in value]
+        if kind.name == "MAP" and isinstance(value, dict):
+            return {parts[0](key): parts[1](each) for key, each in value.items()}
+        if kind.name != "STRUCT" or value is None:
+            return copy.deepcopy(value)
+        given = value if isinstance(value, dict) else fields_of(value, "a struct")
+        return Struct({n: named.get(n, copy.deepcopy)(each) for n, each in given.items()})
+
+    return made
+
+
+def _windowed(key: Any, start: int, end: int) -> Windowed[Any]:
+    # Without its type argument, which Python would keep as an attribute: a field.
+    made: Windowed[Any] = Windowed(key=key, window=Window(start=start, end=end))
+    return made
+
+
+class _Store:
+    """A store with the types of a declaration."""
+
+    def __init__(self, declared: Declared) -> None:
+        self.name = declared.name
+        # Rows of stores with headers are no structs.
+        self._key = shaped(_type(declared.params.get("key_type")))
+        headers = declared.params.get("headers")
+        self._value = shaped(None if headers else _type(declared.params.get("value_type")))
+
+
+def _type(text: object) -> DataType | None:
+    try:
+        return parse_type(text) if isinstance(text, str) else None
+    except NoType:
+        return None
+
+
+class MemoryKeyValueStore(_Store):
     """The latest value of each key. Iterators return (key, value), ordered by serialized keys."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, declared: Declared) -> None:
+        super().__init__(declared)
         self._rows: dict[bytes, tuple[Any, Any]] = {}
 
     def get(self, key: Any) -> Any:
@@ -59,7 +98,7 @@ class MemoryKeyValueStore:
         if value is None:
             self._rows.pop(key_bytes(key), None)
         else:
-            self._rows[key_bytes(key)] = copy.deepcopy((key, value))
+            self._rows[key_bytes(key)] = (self._key(key), self._value(value))
 
     def put_if_absent(self, key: Any, value: Any) -> Any:
         """Set the value if there is none; return the old value or None."""
@@ -109,11 +148,11 @@ class MemoryKeyValueStore:
         ]
 
 
-class _Retained:
+class _Retained(_Store):
     """A store whose rows expire by its own clock, which writes move."""
 
-    def __init__(self, name: str, retention: int, persistent: bool) -> None:
-        self.name = name
+    def __init__(self, declared: Declared, retention: int, persistent: bool) -> None:
+        super().__init__(declared)
         self._retention, self._persistent = retention, persistent
         self._interval = max(retention // 2, 60_000)
         self._clock = -1
@@ -137,9 +176,9 @@ class MemoryWindowStore(_Retained):
     """Values by key and window start (ms)."""
 
     def __init__(
-        self, name: str, retention: int, size: int, *, persistent: bool, duplicates: bool
+        self, declared: Declared, retention: int, size: int, *, persistent: bool, duplicates: bool
     ) -> None:
-        super().__init__(name, retention, persistent)
+        super().__init__(declared, retention, persistent)
         self._size, self._duplicates = size, duplicates
         self._sequence = 0
         self._rows: dict[tuple[bytes, int, int], tuple[Any, Any]] = {}
@@ -156,7 +195,7 @@ class MemoryWindowStore(_Retained):
             if value is None:
                 self._rows.pop(place, None)
             else:
-                self._rows[place] = copy.deepcopy((key, value))
+                self._rows[place] = (self._key(key), self._value(value))
 
     def fetch(self, key: Any, start: int, to: int | None = None) -> Any:
         """Return the value of the window at `start`; with `to`, (start, value) of those between."""
@@ -171,11 +210,11 @@ class MemoryWindowStore(_Retained):
         """Iterate over (start, value) of windows that start in [start, to], the latest first."""
         return iter(self._times(key, start, to)[::-1])
 
-    def all(self) -> Iterator[tuple[WindowedKey, Any]]:
+    def all(self) -> Iterator[tuple[Windowed[Any], Any]]:
         """Iterate over ({"key", "window": {"start", "end"}}, value) of every window."""
         return iter(self._windows(None, None))
 
-    def fetch_all(self, start: int, to: int) -> Iterator[tuple[WindowedKey, Any]]:
+    def fetch_all(self, start: int, to: int) -> Iterator[tuple[Windowed[Any], Any]]:
         """Iterate like `all`, over the windows that start in [start, to]."""
         return iter(self._windows(start, to))
 
@@ -183,10 +222,10 @@ class MemoryWindowStore(_Retained):
         raw = key_bytes(key)
         return [(at, row[1]) for (k, at, _), row in self._live(start, to) if k == raw]
 
-    def _windows(self, start: int | None, to: int | None) -> list[tuple[WindowedKey, Any]]:
+    def _windows(self, start: int | None, to: int | None) -> list[tuple[Windowed[Any], Any]]:
         rows = sorted(self._live(start, to), key=lambda each: self._part(each[0][1]))
         return [
-            ({"key": key, "window": {"start": at, "end": at + self._size}}, value)
+            (_windowed(key, at, at + self._size), value)
             for (_, at, _), (key, value) in rows
         ]
 
@@ -202,8 +241,8 @@ class MemoryWindowStore(_Retained):
 class MemorySessionStore(_Retained):
     """Values by key and session; both ends (ms) are included."""
 
-    def __init__(self, name: str, retention: int, *, persistent: bool) -> None:
-        super().__init__(name, retention, persistent)
+    def __init__(self, declared: Declared, retention: int, *, persistent: bool) -> None:
+        super().__init__(declared, retention, persistent)
         self._rows: dict[tuple[bytes, int, int], tuple[Any, Any]] = {}  # by key, end and start
 
     def put(self, key: Any, start: int, end: int, value: Any) -> None:
@@ -212,7 +251,7 @@ class MemorySessionStore(_Retained):
             if value is None:
                 self._rows.pop((key_bytes(key), end, start), None)
             else:
-                self._rows[key_bytes(key), end, start] = copy.deepcopy((key, value))
+                self._rows[key_bytes(key), end, start] = (self._key(key), self._value(value))
 
     def remove(self, key: Any, start: int | None = None, end: int | None = None) -> None:
         """Remove a session: by key, start and end, or by a key that an iterator returned."""
@@ -223,17 +262,17 @@ class MemorySessionStore(_Retained):
             self._clock = max(self._clock, end)
         self._rows.pop((key_bytes(key), end, start), None)
 
-    def fetch(self, key: Any) -> Iterator[tuple[WindowedKey, Any]]:
+    def fetch(self, key: Any) -> Iterator[tuple[Windowed[Any], Any]]:
         """Iterate over ({"key", "window": {"start", "end"}}, value) of the key's sessions."""
         return self.find_sessions(key, 0, (1 << 63) - 1)
 
     def find_sessions(
         self, key: Any, earliest_end: int, latest_start: int
-    ) -> Iterator[tuple[WindowedKey, Any]]:
+    ) -> Iterator[tuple[Windowed[Any], Any]]:
         """Iterate like `fetch`, over sessions within two times (ms)."""
         raw, low = key_bytes(key), max(earliest_end, self._visible_from, 0)
         return iter([
-            ({"key": found, "window": {"start": start, "end": end}}, value)
+            (_windowed(found, start, end), value)
             for (k, end, start), (found, value) in sorted(
                 copy.deepcopy(self._rows).items(), key=lambda each: each[0]
             )
@@ -241,11 +280,11 @@ class MemorySessionStore(_Retained):
         ])  # fmt: skip
 
 
-class MemoryVersionedStore:
+class MemoryVersionedStore(_Store):
     """The values of each key over time."""
 
-    def __init__(self, name: str, history: int) -> None:
-        self.name = name
+    def __init__(self, declared: Declared, history: int) -> None:
+        super().__init__(declared)
         self._history, self._clock = history, -1
         self._versions: dict[bytes, list[tuple[int, Any]]] = {}
 
@@ -259,7 +298,7 @@ class MemoryVersionedStore:
         self._clock = max(self._clock, timestamp)
         versions = self._versions.setdefault(key_bytes(key), [])
         versions[:] = [each for each in versions if each[0] != timestamp]
-        insort(versions, (timestamp, copy.deepcopy(value)), key=lambda each: each[0])
+        insort(versions, (timestamp, self._value(value)), key=lambda each: each[0])
         return True
 
     def get(self, key: Any, as_of: int | None = None) -> tuple[Any, int] | None:
@@ -295,12 +334,12 @@ def memory_store(declared: Declared) -> MemoryStore:
     match declared.kind:
         case "window":
             return MemoryWindowStore(
-                declared.name, ms("retention"), ms("window_size"), persistent=persistent,
+                declared, ms("retention"), ms("window_size"), persistent=persistent,
                 duplicates=bool(params.get("retain_duplicates", False)),
             )  # fmt: skip
         case "session":
-            return MemorySessionStore(declared.name, ms("retention"), persistent=persistent)
+            return MemorySessionStore(declared, ms("retention"), persistent=persistent)
         case "versioned":
-            return MemoryVersionedStore(declared.name, ms("history_retention"))
+            return MemoryVersionedStore(declared, ms("history_retention"))
         case _:
-            return MemoryKeyValueStore(declared.name)
+            return MemoryKeyValueStore(declared)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from millrace_runtime import columns
 from millrace_runtime.formats import Format
-from millrace_runtime.processor.values import decoder, encoder
+from millrace_runtime.processor.values import Struct, decoder, encoder
 
 
 class Serde(Protocol):
@@ -25,7 +25,7 @@ class Serde(Protocol):
 
 
 class FormatSerde:
-    """The values of a format; JSON is any JSON value. `what` is named in errors."""
+    """The values of a format; JSON is any JSON value, its objects a `Struct`. `what`: for errors."""
 
     def __init__(self, format: Format, what: str) -> None:
         self._format = json.dumps(format)
@@ -47,7 +47,7 @@ class FormatSerde:
         if raw is None:
             return None
         if self._read is None:
-            return json.loads(raw)
+            return json.loads(raw, object_hook=Struct)
         text = columns.gateway().TestDriver.decode(self._format, base64.b64encode(raw).decode())
         return self._read(json.loads(text))
 
@@ -64,7 +64,7 @@ class SinkValues:
         if raw is None:
             return None
         if self._decode is None:
-            return json.loads(raw)
+            return json.loads(raw, object_hook=Struct)
         return self._decode(json.loads(self._read(base64.b64encode(raw).decode())))
 
 

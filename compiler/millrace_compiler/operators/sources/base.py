@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.lowering import NodeLowering
 from millrace_compiler.declarations.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.declarations.ports import METADATA, Port, Role
@@ -49,7 +50,7 @@ class Source(Operator):
         return Port(role, self.key.type, self.value.type, history=history)
 
 
-class TimedSource(Source):
+class TimedSource(Source, Calling):
     """Base class of sources whose records may contain their timestamp."""
 
     timestamp = optional(
@@ -74,7 +75,8 @@ class TimedSource(Source):
     )
 
     def time(self) -> tuple[object, ...]:
-        return (self.timestamp, self.invalid_timestamp, self.start)
+        called = (self.functions, self.returns) if self.functions else ()
+        return (self.timestamp, self.invalid_timestamp, self.start, *called)
 
     def infer_port(self, scope: Scope, port: Port) -> Inference:
         """Checks the timestamp expression and returns the port."""

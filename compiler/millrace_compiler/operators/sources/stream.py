@@ -54,6 +54,7 @@ class SourceStream(ReadStream):
     )
 
     def check(self, report: Diagnostics) -> None:
+        super().check(report)
         given = [p for p in ("topics", "topic_pattern") if self.node.params.get(p) is not None]
         if len(given) != 1:
             self.fault(report, "one_of", "topics", names=self.titled("topics", "topic_pattern"))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from millrace_compiler.declarations.calling import Calling
 from millrace_compiler.declarations.lowering import NodeLowering
-from millrace_compiler.declarations.operator import Inference, Operator, Scope
+from millrace_compiler.declarations.operator import Inference, Scope
 from millrace_compiler.declarations.steps import Handle
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters.parameters import Expression
 from millrace_compiler.parameters.summaries import Sentence
 
 
-class Map(Operator):
+class Map(Calling):
     "Computes a new key and a new value for each record."
 
     kind = "map"
