@@ -63,9 +63,28 @@ EQUAL = {
         "None if value.endswith('returnNull') else value.rpartition('|')[2]",
     "substr(value, 2, 1)": "value[1:2]",
     "coalesce(substr(key, 1, 1), 'z')": "key[:1] if key is not None else 'z'",
+    "coalesce(substr(value.g, 1, 1), 'z')": "(value.g or 'z')[:1] if value.g != '' else ''",
+    "coalesce(value, 0L)": "value or 0", "(coalesce(value.n, 0L) + 1)": "(value.n or 0) + 1",
+    "concat(key.key, '@', CAST(unix_millis(key.window.start) AS STRING))":
+        "f'{key.key}@{key.window.start}'",
+    "key.key": "key.key",
+    "concat(CAST(unix_millis(key.window.start) AS STRING), ':', "
+    "coalesce(CAST(value AS STRING), 'gone'))":
+        "f\"{key.window.start}:{'gone' if value is None else value}\"",
+    "named_struct('start', key.window.start, 'end', key.window.end, 'n', value)":
+        "{**key.window, 'n': value}",
+    "value.w": "value.w", "unix_millis(timestamp)": "timestamp",
+    "timestamp": "timestamp", "unix_millis(timestamp) + value": "added(timestamp, value)",
+    "unix_millis(timestamp) - 5": "timestamp - 5",
+    "value.ordered_at": "value and value.ordered_at",
+    "value.placed_at": "value and value.placed_at", "value.ts": "value and value.ts",
 }  # fmt: skip
 HELPERS = """def text(*parts):
     return None if None in parts else "".join(parts)
+
+
+def added(*numbers):
+    return None if None in numbers else sum(numbers)
 
 
 def cut(value):
@@ -77,11 +96,13 @@ ARGUMENTS = {
     "predicate": "key, value", "value": "key, value", "reducer": "agg, value",
     "aggregator": "key, value, agg", "subtractor": "key, value, agg", "initializer": "",
     "merger": "key, left, right", "joiner": "left, right", "foreign_key": "key, value",
+    "key": "key, value, timestamp", "timestamp": "key, value, timestamp",
 }  # fmt: skip
 KINDS = {
     "filter": ("predicate",), "filter_not": ("predicate",), "map_values": ("value",),
     "reduce": ("reducer", "subtractor"),
     "aggregate": ("initializer", "aggregator", "subtractor", "merger"),
+    "map": ("key", "value"), "source.stream": ("timestamp",), "source.table": ("timestamp",),
     "join.table_table": ("joiner",), "join.foreign_key": ("joiner", "foreign_key"),
 }  # fmt: skip
 
@@ -103,6 +124,8 @@ def with_functions(topology: Json) -> Json | None:
             arguments = ARGUMENTS[name]
             if node["kind"] == "reduce":
                 arguments = "agg, value"
+            if node["kind"] == "map":
+                arguments = "key, value, timestamp"
             code += f"def {name}({arguments}):\n    return {EQUAL[text]}\n\n\n"
             node["params"][name] = f"{name}({arguments})"
         node["params"] |= {"functions": code, "returns": types}
@@ -119,6 +142,12 @@ def _of_tables(compilation: Any, node: Json) -> bool:
 def _type(compilation: Any, node: Json, parameter: str) -> str | None:
     if parameter == "predicate":
         return "BOOLEAN"
+    if parameter == "timestamp":
+        return "TIMESTAMP"
+    if node["kind"] == "map":
+        port = compilation.ports.get((node["id"], "out"))
+        found = None if port is None else getattr(port, parameter)
+        return None if found is None else str(found.text)
     if parameter == "foreign_key":
         [edge] = compilation.graph.inputs[node["id"]]["right"]
         port = compilation.ports.get((edge.source, edge.source_port))

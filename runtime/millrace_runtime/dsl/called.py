@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from millrace_compiler.types.types import BOOLEAN, DataType
 
 from millrace_runtime.code.code import ProcessorCode, packed
-from millrace_runtime.code.places import calling
+from millrace_runtime.code.places import Place, calling
 from millrace_runtime.dsl.definitions import Definitions, OtherFile
 from millrace_runtime.dsl.functions import Functions, Runs, Site, shown, typed
 from millrace_runtime.functions import returned
@@ -171,24 +171,25 @@ class Called:
         try:
             name = self._added(runs.source, base)
         except OtherFile as error:
-            self._move(node)
+            if self._moved_to(calling(), node) and runs.source.file == calling().file:
+                return self._name(given, runs, site, node)
             name = self._added_by_name(given, runs, site, node, base, error)
         except NoSource as error:
             name = self._added_by_name(given, runs, site, node, base, error)
         self._names[id(given)] = name
         return name
 
-    def _move(self, node: str | None) -> None:
-        """Define the functions so far in the program's file, if they are in another one."""
-        place = calling()
+    def _moved_to(self, place: Place, node: str | None) -> bool:
+        """Define the functions so far in the program's file. Returns whether they were elsewhere."""
         if self._definitions is None or self._definitions.path == place.file:
-            return
+            return False
         uses, self._uses = self._uses, []
         self._definitions, self._names, self.returns = Definitions.of_program(place), {}, {}
         for use in uses:
             made = self._used(use.given, use.runs, use.site, use.type, node)
             self._texts = {old: made.text if new == use.text else new
                            for old, new in self._texts.items()} | {use.text: made.text}  # fmt: skip
+        return True
 
     def _added(self, source: Source, base: str) -> str:
         if self._definitions is None:

@@ -109,6 +109,26 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
         "clicks.filter(lambda v: re.match('a', v['item']), rejected='warn')",
         {"predicate": "predicate(value)", "returns": {"predicate": "BOOLEAN"}},
     ),
+    "a timestamp": (
+        "topology.stream('at', key=string(), value=json('at DOUBLE'),"
+        " timestamp=lambda v: round(v['at'] * 1000))",
+        {"timestamp": "time_of(value)", "returns": {"time_of": "TIMESTAMP"}},
+    ),
+    "a timestamp of a table": (
+        "from datetime import datetime\n\n\ndef at(value):\n"
+        "    return datetime.fromisoformat(value['at'])\n\n\n"
+        "topology.table('at', key=string(), value=json('at STRING'), timestamp=at)",
+        {"timestamp": "at(value)", "returns": {"at": "TIMESTAMP"}},
+    ),
+    "key and value of a map": (
+        "clicks.map(key=lambda v: re.sub('-', '', v['item']), value=lambda k, v: round(v['n'] / 2))",
+        {"key": "map_key(value)", "value": "map_value(key, value)",
+         "returns": {"map_key": "STRING", "map_value": "BIGINT"}},
+    ),
+    "the key of a map alone": (
+        "clicks.map(key=lambda v: re.sub('-', '', v['item']), value=lambda v: v['n'] + 1)",
+        {"key": "map_key(value)", "returns": {"map_key": "STRING"}},
+    ),
     "a name that Spark's parser knows": (
         "def cast(v):\n    return v['item'].title()\n\n\norders.map_values(cast)",
         {"value": "`cast`(value)", "returns": {"cast": "STRING"}},
@@ -139,6 +159,65 @@ def test_a_function_becomes_the_call_of_it_and_a_program_has_it_again(
     assert {each["id"]: each["params"] for each in again["nodes"]} == {
         each["id"]: each["params"] for each in found["nodes"]
     }
+
+
+RULES = """import re
+
+STEP = 1
+
+
+def start():
+    return round(STEP - 0.6)
+
+
+def add(key, value, agg):
+    return round(agg + STEP)
+
+
+def less(key, value, agg):
+    return round(agg - STEP)
+
+
+def kept(value):
+    return re.match("[a-k]", value["item"])
+"""
+SEVERAL = {
+    "an aggregation": (
+        "orders.group_by(lambda k, v: (re.sub('x', 'y', v['item']), v),"
+        " returns='STRUCT<key: STRING, value: STRUCT<item: STRING, n: INT>>').aggregate("
+        "'BIGINT', initializer=first.start, aggregator=first.add, subtractor=less)"
+    ),
+    "the program's function comes last": (
+        "clicks.group_by_key().aggregate('BIGINT', initializer=first.start,"
+        " aggregator=lambda key, value, agg: round(agg + 1))"
+    ),
+    "branches": (
+        "clicks.split({'early': first.kept, 'late': lambda v: re.match('[l-z]', v['item'])})"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_functions_of_one_node_come_from_several_modules(tmp_path: Path, name: str) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "first.py").write_text(RULES, encoding="utf-8")
+    (tmp_path / "second.py").write_text(RULES.replace("STEP = 1", "STEP = 2"), encoding="utf-8")
+    imports = "from rules import first\nfrom second import less as take\n"
+    found = document(tmp_path, f"{imports}{SEVERAL[name].replace('=less', '=take')}")
+    modules = found["settings"]["modules"]
+    assert "rules.first" in modules
+    assert ("second" in modules) == (name == "an aggregation")
+    code = compile_document(found, KnownTypes()).code
+    assert code is not None
+    for path, text in code.items():
+        if path.endswith(".py"):
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+    again = load_program(tmp_path / "job.py").document()
+    assert [each["params"] for each in again["nodes"]] == [
+        each["params"] for each in found["nodes"]
+    ]
+    assert again["settings"] == found["settings"]
 
 
 def test_functions_that_a_program_cannot_show_stay_text(tmp_path: Path) -> None:
