@@ -136,6 +136,58 @@ def test_a_refused_program_names_file_line_and_node(run: Run) -> None:
     assert (diagnostic["file"], diagnostic["line"]) == ("wrong.py", 6)
 
 
+FAILING = """
+from millrace_runtime import Processor, Topology, string
+from prices import halved
+
+topology = Topology("failing")
+lines = topology.stream("lines", key=string(), value=string())
+
+
+class Divide(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record.replace(value=str(1 / len(record.value))))
+
+
+def least(value):
+    return min(value.split("x"), key=len)[1]
+
+
+lines.process_values(Divide, name="divide").to("out")
+lines.filter(lambda v: v == "b").map_values(lambda v: halved(v), returns="STRING").to("out")
+lines.filter(lambda v: v == "c").map(key=least, value="value", returns={"key": "STRING"}).to("out")
+"""
+PRICES = "def halved(value):\n    return value[: round(len(value) / 0)]\n"
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [("", "(failing.py, line 14)"), ("b", "(prices.py, line 2)"), ("c", "(failing.py, line 18)")],
+    ids=["processor", "module", "function of an expression"],
+)
+def test_a_fault_of_python_names_the_programs_line(
+    run: Run, folder: Path, value: str, place: str
+) -> None:
+    (folder / "failing.py").write_text(FAILING, encoding="utf-8")
+    (folder / "prices.py").write_text(PRICES, encoding="utf-8")
+    line = {"topic": "lines", "key": "k", "value": value, "timestamp": 1}
+    (folder / "fails.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    (folder / "fails").mkdir(exist_ok=True)
+    test = {"inputs": [line], "expected": {"outputs": []}}
+    (folder / "fails" / "one.json").write_text(json.dumps(test), encoding="utf-8")
+    simulated = run("simulate", "failing.py", "--inputs", "fails.jsonl")
+    assert simulated.returncode == 3, simulated.stderr
+    assert place in json.loads(simulated.stderr.splitlines()[-1])["error"]["message"]
+    tested = run("test-topology", "failing.py", "--tests", "fails")
+    assert tested.returncode == 1
+    assert place in tested.stdout
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_cold_call_and_a_resident_one_print_the_same(run: Run) -> None:

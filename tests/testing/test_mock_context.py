@@ -88,6 +88,20 @@ def test_a_store_keeps_a_copy_of_a_value() -> None:
     assert store.get("a") == {"n": 1}
 
 
+def test_structs_of_a_store_have_their_fields_as_attributes() -> None:
+    kind = "STRUCT<name: STRING, lines: ARRAY<STRUCT<n: INT>>>"
+    store: Any = memory_store(key_value_store("s", key_type="STRING", value_type=kind))
+    store.put("a", {"name": "x", "lines": [{"n": 1}]})
+    found = store.get("a")
+    assert (found.name, found.lines[0].n) == ("x", 1)
+    changed = found.copy() | {"name": "y"}
+    assert (changed.name, changed.lines[0].n) == ("y", 1)
+    windows: Any = memory_store(session_store("s", retention="1 minute", **TYPES))
+    windows.put("a", 1, 5, 7)
+    [(session, _)] = windows.fetch("a")
+    assert (session.key, session.window.start, session.window.end) == ("a", 1, 5)
+
+
 TYPES: Any = {"key_type": "STRING", "value_type": "BIGINT"}
 KINDS = {
     "key_value": lambda: key_value_store("s", **TYPES),

@@ -18,7 +18,7 @@ from tests.runtime.functions_kit import (
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-#: MILLRACE_FUNCTIONS=3000 compares about 300,000 results of random functions
+#: MILLRACE_FUNCTIONS=3000 compares 113,580 results of 1,893 random functions that are translated
 FUNCTIONS = int(os.environ.get("MILLRACE_FUNCTIONS", "150"))
 SEED = int(os.environ.get("MILLRACE_FUNCTIONS_SEED", "1"))
 RECORDS, AT_ONCE = 60, 20
