@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -208,3 +209,35 @@ def test_functions_of_machine_learning_are_registered_when_they_are_used() -> No
     column = learning.vector_to_array(vector, "float64")
     rows = numbers.select(java.PythonUtils.toSeq([column])).collectAsList()
     assert rows.get(0).mkString() == "ArraySeq(1.0, 2.0)"
+
+
+def time_of(value: Any) -> Any:
+    return None if value["n"] == 0 else datetime.fromisoformat(value["item"])
+
+
+def test_a_function_gives_the_timestamps_of_a_source(topology_test_driver: Create) -> None:
+    topology = Topology("times")
+    orders = topology.stream(
+        "orders", key=string(), value=json("item STRING, n INT"), timestamp=time_of,
+        invalid_timestamp="skip",
+    )  # fmt: skip
+    orders.map_values("timestamp").to("times", value=json())
+    driver = topology_test_driver(topology)
+    records = driver.input_topic("orders")
+    records.pipe("a", {"item": "1970-01-01T00:00:02+00:00", "n": 1}, 7)
+    records.pipe("a", {"item": "1970-01-01T00:00:01+00:00", "n": 1}, 8)
+    records.pipe("a", {"item": "", "n": 0}, 9)
+    records.pipe("a", {"item": "1969-12-31T23:59:59+00:00", "n": 1}, 9)
+    assert [each.timestamp for each in driver.output_topic("times").read_records()] == [2000, 1000]
+    assert [each.reason for each in driver.drops] == ["skipped_timestamp"] * 2
+    with pytest.raises(RecordFailed, match=r"ValueError: Invalid isoformat.* \(test_functions.py"):
+        records.pipe("a", {"item": "today", "n": 1}, 9)
+
+
+def test_key_and_value_of_a_map_are_functions_of_their_own(topology_test_driver: Create) -> None:
+    topology = Topology("mapped")
+    orders_of(topology).map(key=lambda v: v["item"].title(), value=with_root).to("mapped")
+    driver = topology_test_driver(topology)
+    driver.input_topic("orders").pipe("a", {"item": "ink", "n": 6})
+    [(key, value)] = driver.output_topic("mapped").read_key_values()
+    assert (key, value.n, value.root) == ("Ink", 6, 4)

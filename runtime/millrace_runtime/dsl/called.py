@@ -96,9 +96,7 @@ class Called:
         type_ = self._type(found, replace(site, expects=site.expects or result), node)
         return self._used(given, found, site, type_, node).text
 
-    def _used(
-        self, given: Any, runs: Runs, site: Site, type_: DataType, node: str | None
-    ) -> _Use:
+    def _used(self, given: Any, runs: Runs, site: Site, type_: DataType, node: str | None) -> _Use:
         name = self._name(given, runs, site, node)
         before = self.returns.setdefault(name, type_.text)
         if before != type_.text:

@@ -281,7 +281,7 @@ class Functions:
     ) -> Mapping[str, tuple[Source, tuple[str, ...]]]:
         """The functions of branches; if they are in several files, those of others by name."""
         place = calling()
-        if len({source.file for source, _ in found.values()}) < 2:  # noqa: PLR2004
+        if len({source.file for source, _ in found.values()}) < 2:
             return found
         return {
             port: (source, columns)

@@ -49,8 +49,8 @@ def records(
 ) -> DataFrame:
     """Return the records of a source node, with the columns of `Environment.read`.
 
-    `frame`: the program's DataFrame, if the node reads one. `functions`: see `Timed`. Raises MillraceError `reader_…` at the
-    node.
+    `frame`: the program's DataFrame, if the node reads one. `functions`: see `Timed`. Raises
+    MillraceError `reader_…` at the node.
     """
     made = _Source(node, functions).records(session, frame)
     if not made.isStreaming:

@@ -224,10 +224,7 @@ class MemoryWindowStore(_Retained):
 
     def _windows(self, start: int | None, to: int | None) -> list[tuple[Windowed[Any], Any]]:
         rows = sorted(self._live(start, to), key=lambda each: self._part(each[0][1]))
-        return [
-            (_windowed(key, at, at + self._size), value)
-            for (_, at, _), (key, value) in rows
-        ]
+        return [(_windowed(key, at, at + self._size), value) for (_, at, _), (key, value) in rows]
 
     def _live(self, start: int | None, to: int | None) -> list[tuple[Any, tuple[Any, Any]]]:
         low = max(self._visible_from, 0 if start is None else start)

@@ -25,7 +25,7 @@ class Serde(Protocol):
 
 
 class FormatSerde:
-    """The values of a format; JSON is any JSON value, its objects a `Struct`. `what`: for errors."""
+    """The values of a format; JSON is any JSON value. `what` is named in errors."""
 
     def __init__(self, format: Format, what: str) -> None:
         self._format = json.dumps(format)

@@ -121,7 +121,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
         {"timestamp": "at(value)", "returns": {"at": "TIMESTAMP"}},
     ),
     "key and value of a map": (
-        "clicks.map(key=lambda v: re.sub('-', '', v['item']), value=lambda k, v: round(v['n'] / 2))",
+        "clicks.map(key=lambda v: re.sub('-', '', v['item']),"
+        " value=lambda k, v: round(v['n'] / 2))",
         {"key": "map_key(value)", "value": "map_value(key, value)",
          "returns": {"map_key": "STRING", "map_value": "BIGINT"}},
     ),
