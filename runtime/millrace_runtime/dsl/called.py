@@ -178,7 +178,7 @@ class Called:
         return name
 
     def _moved_to(self, place: Place, node: str | None) -> bool:
-        """Define the functions so far in the program's file. Returns whether they were elsewhere."""
+        """Define the functions so far in the program's file; return whether they moved."""
         if self._definitions is None or self._definitions.path == place.file:
             return False
         uses, self._uses = self._uses, []
