@@ -139,7 +139,7 @@ def test_a_function_in_python_names_the_line_of_its_program(
     made = rows.map_values(with_root, name="root")
     (made.to_stream() if table else made).to("out")
     driver = topology_test_driver(topology)
-    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 22\)") as failed:
+    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 23\)") as failed:
         driver.input_topic("orders").pipe("x", {"item": "pen", "n": -11})
     assert "math.isqrt(value" in str(failed.value)
 
@@ -230,7 +230,7 @@ def test_a_function_gives_the_timestamps_of_a_source(topology_test_driver: Creat
     records.pipe("a", {"item": "1969-12-31T23:59:59+00:00", "n": 1}, 9)
     assert [each.timestamp for each in driver.output_topic("times").read_records()] == [2000, 1000]
     assert [each.reason for each in driver.drops] == ["skipped_timestamp"] * 2
-    with pytest.raises(RecordFailed, match=r"ValueError: Invalid isoformat.* \(test_functions.py"):
+    with pytest.raises(RecordFailed, match=r"\.py, line \d+\): ValueError: Invalid isoformat"):
         records.pipe("a", {"item": "today", "n": 1}, 9)
 
 
