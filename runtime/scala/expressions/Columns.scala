@@ -4,7 +4,8 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodegenFallback, ExprCode}
-import org.apache.spark.sql.functions.{expr, lit}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -47,7 +48,7 @@ object Columns {
       WorkerOptions.parse(j)
     )
     val called = CalledFunctions.of(ahead.node, j.get("returns")).copy(ahead = ahead)
-    Internals.column(called.resolved(Internals.expression(expr(text))))
+    Internals.column(called.resolved(CatalystSqlParser.parseExpression(text)))
   }
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
     Internals.column(
