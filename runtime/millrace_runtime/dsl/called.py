@@ -156,7 +156,7 @@ class Called:
         found, how = returned.annotated(runs.source.function), "by its annotation"
         if found is None:
             found, how = functions.sampled(runs, site), "for samples of its inputs"
-        if found is not None and not _fits(found, site.expects):
+        if found is not None and not _fits(found, site):
             message = f"{shown(runs.source)} returns {found.text} {how}"
             raise functions.error(site, node, f"{message}, but {_needs(site)} is needed.")
         return site.expects
@@ -232,8 +232,11 @@ def _base(site: Site) -> str:
     return name.replace(".", "_").replace("-", "_")
 
 
-def _fits(found: DataType, expects: DataType) -> bool:
-    """Whether a value of a type may be one of another; each result is checked when it runs."""
+def _fits(found: DataType, site: Site) -> bool:
+    """Whether a value of a type may be one of a site; each result is checked when it runs."""
+    expects = site.expects
+    if expects is None or (site.parameter == "timestamp" and found.name in ("DATE", "STRING")):
+        return expects is None
     if found.name in _NUMBERS and expects.name in _NUMBERS:
         return found.name not in ("FLOAT", "DOUBLE") or expects.name in ("FLOAT", "DOUBLE")
     times = ("TIMESTAMP", "TIMESTAMP_NTZ", "DATE", "BIGINT", "STRING")

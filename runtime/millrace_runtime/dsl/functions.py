@@ -276,7 +276,7 @@ class Functions:
     def _in_one_file(
         self,
         found: Mapping[str, tuple[Source, tuple[str, ...]]],
-        given: Mapping[str, Any],
+        given: Mapping[str, Expression],
         sites: Mapping[str, Site],
     ) -> Mapping[str, tuple[Source, tuple[str, ...]]]:
         """The functions of branches; if they are in several files, those of others by name."""
@@ -286,7 +286,10 @@ class Functions:
         return {
             port: (source, columns)
             if source.file == place.file
-            else (called_by_name(given[port], sites[port].binding, place), columns)
+            else (
+                called_by_name(cast(Callable[..., Any], given[port]), sites[port].binding, place),
+                columns,
+            )
             for port, (source, columns) in found.items()
         }
 

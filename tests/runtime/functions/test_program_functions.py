@@ -441,16 +441,15 @@ orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % valu
         ("orders.map_values([len].pop)", "map-values.value: list.pop cannot be read: an object of "
          "builtin_function_or_method has no Python source; write a lambda or a def that calls it, "
          "or give it a name at the top of its file."),
-        ("orders.map(key=lambda value: round(value['price']))",
-         "map.key: The lambda (shop.py, line 7) cannot be an expression, because round is "
-         "not a function that is translated, and this cannot run in Python."),
+        ("orders.map(key=lambda value: {value['n']}, value='value')",
+         "map.key: The lambda (shop.py, line 7) runs in Python, because "),
         ("orders.map_values(lambda value: eval(value['item']))",
          "The type of what it returns is not clear, because it returns BIGINT and "
          'STRUCT<a: BIGINT>. Annotate what it returns, or give the Spark SQL type with '
          'returns="...".'),
-        ("topology.stream('x', key=string(), value=string(), timestamp=lambda value: int(value))",
-         "Change the function, set the timestamp in a processor: record.replace(timestamp=...), "
-         "or write a Spark SQL expression."),
+        ("topology.stream('x', key=string(), value=string(), timestamp=lambda v: v.title())",
+         "The lambda (shop.py, line 7) returns STRING for samples of its inputs, but an int of ms "
+         "or a datetime is needed."),
         ("orders.map_values(lambda value: int(value['item'] + 'x'))",
          "because it raises ValueError: invalid literal for int()"),
         ("orders.map_values(lambda value: {c: 1 for c in value['item']})",
