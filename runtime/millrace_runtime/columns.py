@@ -80,14 +80,6 @@ def attempt(column: Column, node: str, parameter: str, kind: str = "processing")
     return _wrap(gateway().Columns.attempt(_java(column), kind, node, parameter))
 
 
-def calling(text: str, functions: str) -> Column:
-    """Return an expression that calls functions in Python, in processes beside those of tasks.
-
-    `functions`: JSON (runtime/scala/nodes/FunctionsAhead.scala).
-    """
-    return _wrap(gateway().Columns.calling(text, functions))
-
-
 # The location of a format: node and parameter.
 Place = tuple[str, str]
 

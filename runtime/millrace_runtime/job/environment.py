@@ -17,17 +17,13 @@ from millrace_runtime.job.record_handlers import RecordHandler
 
 @dataclasses.dataclass(frozen=True)
 class Timed:
-    """Topics whose record timestamps are computed by an expression over key and value.
-
-    `functions`: those in Python that it calls, as the operator takes them; None if it calls none.
-    """
+    """Topics whose record timestamps are computed by an expression over key and value."""
 
     topics: tuple[str, ...]
     pattern: str | None
     key: Format
     value: Format
     expression: str
-    functions: str | None = None
 
 
 class Environment(Protocol):

@@ -35,7 +35,7 @@ from millrace_runtime.formats import Format
 from millrace_runtime.job.environment import Timed
 from millrace_runtime.job.kafka import with_time
 from millrace_runtime.job.outside import GIVEN
-from millrace_runtime.job.reader_places import ALLOWED, check_allowed, node_error
+from millrace_runtime.job.reader_places import ALLOWED, check_allowed, node_error, refuse_function
 
 if TYPE_CHECKING:
     from millrace_runtime.job.outside import Frame
@@ -44,15 +44,13 @@ _PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
 _OPTIONAL = ("headers", "topic", "partition", "offset")
 
 
-def records(
-    session: SparkSession, node: GraphNode, frame: Frame | None, functions: str | None = None
-) -> DataFrame:
+def records(session: SparkSession, node: GraphNode, frame: Frame | None) -> DataFrame:
     """Return the records of a source node, with the columns of `Environment.read`.
 
-    `frame`: the program's DataFrame, if the node reads one. `functions`: see `Timed`. Raises
-    MillraceError `reader_…` at the node.
+    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_…` at the
+    node.
     """
-    made = _Source(node, functions).records(session, frame)
+    made = _Source(node).records(session, frame)
     if not made.isStreaming:
         raise node_error(
             node,
@@ -63,8 +61,8 @@ def records(
 
 
 class _Source:
-    def __init__(self, node: GraphNode, functions: str | None) -> None:
-        self.node, self.params, self.functions = node, node["params"], functions
+    def __init__(self, node: GraphNode) -> None:
+        self.node, self.params = node, node["params"]
         self.topic = self.params["topics"][0]
 
     def records(self, session: SparkSession, frame: Frame | None) -> DataFrame:
@@ -146,10 +144,10 @@ class _Source:
             .alias("offset"),
         )
         made = made.withColumn("partition", self._partition())
+        refuse_function(self.node)
         expression = self.params.get("timestamp")
         key, value = self.params["key"], self.params["value"]
-        own = Timed((self.topic,), None, key, value, expression or "", self.functions)
-        timed = [own] if expression else []
+        timed = [Timed((self.topic,), None, key, value, expression)] if expression else []
         made = with_time(made, timed).drop("topic").withColumnRenamed("_topic", "topic")
         # An invalid time does not affect the order; the source refuses the record.
         return made.withColumn("merge", F.coalesce(F.col("_time"), F.lit(0)))

@@ -112,7 +112,7 @@ class Job:
     def extracts_times(self) -> bool:
         """Whether tasks choose between inputs by timestamps that sources extract."""
         read = [reading for reading in self._readings if not reading.framed]
-        return bool(timed(read, self._readings, self.graph["nodes"], self._functions))
+        return bool(timed(read, self._readings, self.graph["nodes"]))
 
     @property
     def pattern(self) -> str | None:
@@ -226,7 +226,7 @@ class Job:
                 topics,
                 "|".join(patterns) or None,
                 start,
-                timed(readings, self._readings, self.graph["nodes"], self._functions),
+                timed(readings, self._readings, self.graph["nodes"]),
             )
             self.read_topics.append(topics)
             made.append(addressed(raw, readings, self.shuffle_partitions, batched=self._batched))
@@ -234,8 +234,7 @@ class Job:
             self._assigned.append(assigned.pop() if len(assigned) == 1 else None)
         for reading in (each for each in self._readings if each.framed):
             frame = self.outside.frames.get(self._node(reading))
-            node = self.graph["nodes"][reading.dest]
-            raw = records(self.session, node, frame, self._functions(node))
+            raw = records(self.session, self.graph["nodes"][reading.dest], frame)
             rows = addressed_to(raw, reading, self.shuffle_partitions, batched=self._batched)
             made.append(rows)
             self._assigned.append(None)
@@ -244,14 +243,6 @@ class Job:
             made.append(ticks(control, self.shuffle_partitions))
             self._assigned.append(None)
         return made
-
-    def _functions(self, node: GraphNode) -> str | None:
-        """Return the functions that a node's expressions call, for those before the tasks."""
-        given = node["params"].get("functions")
-        if not given:
-            return None
-        own = {"run": self.run, "node": node["node"], "modules": self.settings.get("modules")}
-        return json.dumps({**own, **given, **python_options()})
 
     @property
     def _batched(self) -> bool:

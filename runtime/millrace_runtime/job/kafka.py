@@ -258,11 +258,8 @@ def with_time(df: DataFrame, timed: Sequence[Timed]) -> DataFrame:
             decoded = columns.decode(F.when(mine, F.col(f"_raw_{name}")), format)
             df = df.withColumn(name, columns.attempt(decoded, "", name).getField("value"))
         df = df.withColumn("headers", columns.header_map(F.col("_raw_headers")))
-        extracted = F.expr(each.expression)
-        if each.functions is not None:
-            extracted = columns.calling(each.expression, each.functions)
-        # Not evaluated for records of other topics.
-        tried = columns.attempt(F.when(mine, extracted), "", "timestamp").getField("value")
+        # Spark also evaluates this for records of other topics, whose key and value are null here.
+        tried = columns.attempt(F.expr(each.expression), "", "timestamp").getField("value")
         own = f"_time_{number}"
         df = df.withColumn(own, tried)
         is_timestamp = df.schema[own].dataType.typeName() == "timestamp"

@@ -150,6 +150,20 @@ def _place(path: str) -> _Place | None:
     return _Place(scheme, host, posixpath.normpath(f"/{parts[3].lstrip('/')}"))
 
 
+def refuse_function(node: GraphNode) -> None:
+    """Refuse a function in Python for timestamps that are needed before the tasks."""
+    if node["params"].get("functions"):
+        raise node_error(
+            node,
+            "timestamp_function",
+            "Its timestamps decide which of several topics or partitions has the next record, "
+            "before a task has the records, so they cannot come from a function that runs in "
+            "Python. Use an expression or a function that can be translated; or set the timestamp "
+            "in a processor, record.replace(timestamp=...), and repartition its records.",
+            "timestamp",
+        )
+
+
 def node_error(
     node: GraphNode,
     code: str,

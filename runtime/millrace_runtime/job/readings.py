@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from millrace_model.graphs import GraphNode, ReadingJson
@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from millrace_runtime import columns
 from millrace_runtime.job.environment import Timed
+from millrace_runtime.job.reader_places import refuse_function
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,14 +41,11 @@ class Reading:
 
 
 def timed(
-    readings: Sequence[Reading],
-    every: Sequence[Reading],
-    nodes: Sequence[GraphNode],
-    functions: Callable[[GraphNode], str | None],
+    readings: Sequence[Reading], every: Sequence[Reading], nodes: Sequence[GraphNode]
 ) -> list[Timed]:
     """Return the sources that extract timestamps, in tasks that choose between several inputs.
 
-    `functions`: returns those in Python that the expressions of a node call.
+    Raises MillraceError `timestamp_function` for one whose timestamps come from Python.
     """
     inputs: dict[int, set[str]] = {}
     for reading in every:
@@ -55,19 +53,12 @@ def timed(
         inputs.setdefault(reading.sub, set()).update(named)
     found = []
     for reading in readings:
-        node = nodes[reading.dest]
-        params = node["params"]
+        params = nodes[reading.dest]["params"]
         expression = params.get("timestamp")
         if expression and (len(inputs[reading.sub]) > 1 or reading.pattern):
+            refuse_function(nodes[reading.dest])
             found.append(
-                Timed(
-                    reading.topics,
-                    reading.pattern,
-                    params["key"],
-                    params["value"],
-                    expression,
-                    functions(node),
-                )
+                Timed(reading.topics, reading.pattern, params["key"], params["value"], expression)
             )
     return found
 

@@ -4,7 +4,6 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodegenFallback, ExprCode}
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -16,7 +15,6 @@ import org.apache.spark.unsafe.types.UTF8String
  *   - `partitionFor(key, n)`: Kafka's default partitioner over the key's bytes; 0 for null
  *   - `attempt(c, kind, node, parameter)`: STRUCT<value, fault: STRING>, the value, or the fault as JSON if `c` raises
  *   - `decode(bytes, format)`, `encode(value, format)`: raise if bytes or value do not fit; null stays null
- *   - `calling(text, functions)`: an expression that calls functions in Python
  *   - `runningMax(timestamp, topic, partition)`: BIGINT, the highest timestamp so far of the topic-partition within the
  *     micro-batch
  *   - `rowNumber()`: BIGINT, the number of the row within its Spark partition, whose own number is in the upper bits
@@ -34,21 +32,6 @@ object Columns {
   def encode(value: Column, format: String): Column = {
     codec(format, Some(StringType))
     Internals.column(Encode(Internals.expression(value), format))
-  }
-
-  /** An expression that calls functions in Python, before the tasks; `functions`: JSON, see [[FunctionsAhead]]. */
-  def calling(text: String, functions: String): Column = {
-    val j = Json.mapper.readTree(functions)
-    val modules = j.path("modules")
-    val ahead = FunctionsAhead(
-      j.get("run").asText,
-      j.get("node").asText,
-      FunctionSettings(j.get("code").asText, j.path("file").asText("")),
-      if (modules.isMissingNode || modules.isNull) null else modules.toString,
-      WorkerOptions.parse(j)
-    )
-    val called = CalledFunctions.of(ahead.node, j.get("returns")).copy(ahead = ahead)
-    Internals.column(called.resolved(CatalystSqlParser.parseExpression(text)))
   }
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
     Internals.column(

@@ -5,7 +5,6 @@ import java.util.{HashMap => JHashMap}
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
@@ -17,18 +16,14 @@ import org.apache.spark.sql.types.DataType
  * The functions in Python that a node's expressions can call, by name: the types that they return. `step`: the physical
  * id of the node.
  */
-private[millrace] final case class CalledFunctions(
-    step: String,
-    returns: Map[String, DataType],
-    ahead: FunctionsAhead = null
-) {
+private[millrace] final case class CalledFunctions(step: String, returns: Map[String, DataType]) {
 
   /** Replaces the calls of these functions in a parsed expression; they come before Spark's own. */
   def resolved(e: Expression): Expression = if (returns.isEmpty) e
   else
     e.transformUp {
       case f: UnresolvedFunction if f.nameParts.size == 1 && returns.contains(f.nameParts.head) =>
-        val made = PythonCall(step, f.nameParts.head, returns(f.nameParts.head), f.arguments, ahead)
+        val made = PythonCall(step, f.nameParts.head, returns(f.nameParts.head), f.arguments)
         made.copyTagsFrom(f)
         made
     }
@@ -50,46 +45,26 @@ private[millrace] object CalledFunctions {
 /** The source of a node's functions. `file`: the file of a program, whose lines the code has; else empty. */
 private[millrace] final case class FunctionSettings(code: String, file: String)
 
-/**
- * A call of a function in Python, in the task that evaluates the expression. `ahead`: the functions of a source, if the
- * expression is evaluated before the tasks; else null.
- */
-private[millrace] case class PythonCall(
-    step: String,
-    name: String,
-    dataType: DataType,
-    children: Seq[Expression],
-    ahead: FunctionsAhead = null
-) extends Expression
+/** A call of a function in Python, in the task that evaluates the expression. */
+private[millrace] case class PythonCall(step: String, name: String, dataType: DataType, children: Seq[Expression])
+    extends Expression
     with CodegenFallback {
   @transient private lazy val types: Seq[DataType] = children.map(_.dataType)
   override def nullable: Boolean = true
   override def foldable: Boolean = false
   override def prettyName: String = name
   override def eval(input: InternalRow): Any = {
-    val arguments = children.map(_.eval(input))
-    if (ahead != null) ahead.call(name, types, arguments, dataType)
-    else {
-      val task = StreamTask.current
-      if (task == null) throw new IllegalStateException(s"$name can only be called in a task")
-      task.functionsOf(step).call(name, types, arguments, dataType)
-    }
+    val task = StreamTask.current
+    if (task == null) throw new IllegalStateException(s"$name can only be called in a task")
+    task.functionsOf(step).call(name, types, children.map(_.eval(input)), dataType)
   }
   override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Expression = copy(children = c)
 }
 
-/** Functions of expressions in a Python process. `id`: what the process knows them by. */
-private[millrace] abstract class PythonFunctions(id: String, settings: FunctionSettings) extends PythonCaller {
+/** The functions of a node's expressions in the Python process of its task. */
+private[millrace] final class PythonFunctions(task: StreamTask, node: Node) extends PythonCaller {
+  private val id = s"$$functions/${node.id}"
   private var generation = -1L
-
-  /** The process that is to be used. */
-  protected def worker: PythonWorker
-
-  /** The node, for messages. */
-  protected def node: String
-
-  /** Adds modules, breakpoints and the like to the message that starts the functions. */
-  protected def complete(m: ObjectNode): Unit
 
   /** The number of each function for types of arguments that the process knows. */
   private val known = new JHashMap[(String, Seq[DataType]), Integer]()
@@ -114,12 +89,14 @@ private[millrace] abstract class PythonFunctions(id: String, settings: FunctionS
     } catch { case e: ParameterFailure => throw new ParameterFailure("functions", e.cause, e.why) }
 
   private def ready(): PythonWorker = {
-    val w = worker
+    val w = task.worker
     if (generation != w.generation) {
       known.clear()
-      val m = Json.mapper.createObjectNode().put("call", "functions").put("node", id).put("name", node)
-      m.put("code", settings.code).put("file", settings.file)
-      complete(m)
+      val m = Json.mapper.createObjectNode().put("call", "functions").put("node", id).put("name", node.node)
+      m.put("code", node.spec.functions.code).put("file", node.spec.functions.file)
+      m.put("judges", PythonFunctions.judging(node.spec.op))
+      task.addModules(m)
+      if (node.trace != null) m.replace("breakpoints", node.trace.breakpoints(node.node))
       w.call(this, m)
       generation = w.generation
     }
@@ -127,32 +104,17 @@ private[millrace] abstract class PythonFunctions(id: String, settings: FunctionS
   }
 
   override private[millrace] def serve(m: JsonNode): JsonNode = {
-    if (m.get(0).asText == "result") result = m.get(1) else other(m)
+    m.get(0).asText match {
+      case "result" => result = m.get(1)
+      case "stop" => if (node.trace != null) node.trace.stopped(node.node, m.get(1))
+      case "log" => task.log(node, m.get(1).asText, m.get(2).asText)
+      case other => throw new IllegalStateException(s"unknown message of functions: $other")
+    }
     null
   }
-
-  /** Handles a message that is no result. */
-  protected def other(m: JsonNode): Unit
 }
 
-/** The functions of a node's expressions in the Python process of its task. */
-private[millrace] final class FunctionsOfTask(task: StreamTask, of: Node)
-    extends PythonFunctions(s"$$functions/${of.id}", of.spec.functions) {
-  override protected def worker: PythonWorker = task.worker
-  override protected def node: String = of.node
-  override protected def complete(m: ObjectNode): Unit = {
-    m.put("judges", FunctionsOfTask.judging(of.spec.op))
-    task.addModules(m)
-    if (of.trace != null) m.replace("breakpoints", of.trace.breakpoints(of.node))
-  }
-  override protected def other(m: JsonNode): Unit = m.get(0).asText match {
-    case "stop" => if (of.trace != null) of.trace.stopped(of.node, m.get(1))
-    case "log" => task.log(of, m.get(1).asText, m.get(2).asText)
-    case unknown => throw new IllegalStateException(s"unknown message of functions: $unknown")
-  }
-}
-
-private[millrace] object FunctionsOfTask {
+private[millrace] object PythonFunctions {
 
   /** The operations for which only the truth of what a function returns counts. */
   private val judging = Set("filter", "filter_not")

@@ -285,7 +285,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   /** The functions that the expressions of a node call, by its physical id. */
   private[millrace] def functionsOf(step: String): PythonFunctions =
-    functions.computeIfAbsent(step, s => new FunctionsOfTask(this, topology.node(s)))
+    functions.computeIfAbsent(step, s => new PythonFunctions(this, topology.node(s)))
   def livingWorker: PythonWorker = if (python != null && python.alive) python else null
   private var python: PythonWorker = _
 

@@ -124,7 +124,6 @@ object StreamTasks {
   /** Ends the tasks of a run in this JVM, and returns the log lines of their nodes. */
   private[millrace] def releaseHere(run: String): Seq[LogLine] = {
     MapStates.forget(run)
-    FunctionsAhead.release(run)
     tasks.asScala.toSeq.flatMap { case (key, t) =>
       if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil
     }

@@ -221,6 +221,27 @@ def test_functions_of_one_node_come_from_several_modules(tmp_path: Path, name: s
     assert again["settings"] == found["settings"]
 
 
+def test_timestamps_that_order_several_topics_do_not_come_from_python(tmp_path: Path) -> None:
+    from millrace_runtime.job.readings import Reading, timed
+
+    found = document(
+        tmp_path,
+        "topology.stream('x', key=string(), value=json('at DOUBLE'),"
+        " timestamp=lambda v: round(v['at'])).join(orders, joiner='left').to('y')",
+    )
+    graph = compile_document(found, KnownTypes()).require_task_graph()
+    places = {each["node"]: at for at, each in enumerate(graph["nodes"])}
+    readings = [
+        Reading(places[topic], 0, 1, (topic,), None, "earliest", everywhere=False)
+        for topic in ("x", "orders")
+    ]
+    assert timed(readings[1:], readings, graph["nodes"]) == []
+    with pytest.raises(MillraceError, match="Its timestamps decide which of several") as refused:
+        timed(readings, readings, graph["nodes"])
+    assert (refused.value.node, refused.value.parameter) == ("x", "timestamp")
+    assert timed(readings[:1], readings[:1], graph["nodes"]) == []
+
+
 def test_functions_that_a_program_cannot_show_stay_text(tmp_path: Path) -> None:
     found = document(tmp_path, "orders.map_values(lambda v: v['item'].title())")
     node = found["nodes"][-1]

@@ -121,22 +121,9 @@ def test_each_task_gives_what_kafka_streams_gives(engines: Jobs, name: str) -> N
     check(engines, SCENARIOS[name])
 
 
-#: a function of a source that runs in Python
-IN_PYTHON = {
-    "timestamp": "time_of(value)",
-    "functions": "def time_of(value):\n    return round(value.at)\n",
-    "returns": {"time_of": "TIMESTAMP"},
-}
-
-
-@pytest.mark.parametrize(
-    "extracted", [{"timestamp": "value.at"}, IN_PYTHON], ids=["expression", "function"]
-)
-def test_tasks_take_records_in_the_order_of_extracted_timestamps(
-    engines: Jobs, extracted: dict[str, Any]
-) -> None:
+def test_tasks_take_records_in_the_order_of_extracted_timestamps(engines: Jobs) -> None:
     text, timed = {"format": "string"}, {"format": "json", "schema": "at BIGINT, n INT"}
-    common = {"key": text, "value": timed, **extracted}
+    common = {"key": text, "value": timed, "timestamp": "value.at"}
     document = {
         "format": "millrace.topology/1",
         "name": "extracted",

@@ -185,6 +185,8 @@ export const causes: Readonly<Record<string, Alternatives>> = {
     "此处不允许读取器 {reader} 或其某个选项：只能读取 {listed} 中列出的位置的文件。",
   reader_option_forbidden: "此处不允许读取器 {reader} 的选项 {option}。允许的选项：{known}。",
   reader_forbidden_path: "此处不能读取 {path}：它不在 {listed} 列出的位置中。",
+  timestamp_function:
+    "它的时间戳决定多个主题或分区中下一条记录是哪一条，任务尚未取得记录时就需要，因此不能由在 Python 中运行的函数给出。请使用表达式或可以翻译的函数；或在处理器中设置时间戳 record.replace(timestamp=...)，并对其记录重新分区。",
   reader_not_streaming: "DataFrame 不是流式 DataFrame。请使用 spark.readStream。",
   reader_of_program: "DataFrame 在程序中定义。请运行程序，而不是它的文档。",
   reader_partition: "给出的分区不存在：{topic} 有 {count} 个分区，从 0 开始编号。",
