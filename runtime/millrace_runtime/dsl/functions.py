@@ -275,10 +275,10 @@ class Functions:
 
     def _in_one_file(
         self,
-        found: Mapping[str, tuple[Source, tuple[str, ...]]],
+        found: dict[str, tuple[Source, tuple[str, ...]]],
         given: Mapping[str, Expression],
         sites: Mapping[str, Site],
-    ) -> Mapping[str, tuple[Source, tuple[str, ...]]]:
+    ) -> dict[str, tuple[Source, tuple[str, ...]]]:
         """The functions of branches; if they are in several files, those of others by name."""
         place = calling()
         if len({source.file for source, _ in found.values()}) < 2:
