@@ -294,9 +294,19 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
       onPointerLeave={() => {
         pointer.current = null;
       }}
+      onContextMenu={(event) => {
+        const at = event.target instanceof Element ? event.target.closest("[data-bend]") : null;
+        if (at !== null) openContext(event, "bend");
+      }}
       onFocus={(event) => {
         // Commands work on the selection, so a node that is focused with Tab is selected.
         const { id } = event.target.dataset;
+        if (id !== undefined && event.target.matches(".react-flow__edge:focus-visible")) {
+          const edge = flow.getEdge(id);
+          if (edge?.data !== undefined)
+            useDesigner.getState().select({ edges: [edgeId(edge.data.own)] });
+          return;
+        }
         const node = id === undefined ? undefined : flow.getNode(id);
         if (node === undefined || !event.target.matches(".react-flow__node:focus-visible")) return;
         selectOnly(node);

@@ -8,6 +8,7 @@ import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { chipPlace, wirePath } from "../designer/wire";
+import { pointsOf, wayThrough } from "../graph/bends";
 import { portsOf } from "../graph/catalog";
 import {
   edgeId,
@@ -17,11 +18,13 @@ import {
   type TopologyDocument,
 } from "../graph/document";
 import type { Folded } from "../graph/drawing";
+import { GRID } from "../graph/geometry";
 import { pinOn } from "../graph/pins";
 import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Bends } from "./Bends";
 import type { FlowEdge } from "./flow";
 import { showFigures } from "./liveFigures";
 
@@ -195,6 +198,23 @@ let routed: {
   all: ReturnType<typeof ways>;
 } | null = null;
 
+const NO_POINTS: readonly Point[] = [];
+
+/** Bends of a wire between nodes that are being moved by the same distance, and not yet in the document. */
+function movedAlong(
+  points: readonly Point[],
+  way: readonly Point[] | null,
+  from: Point,
+  to: Point,
+) {
+  const [first, last] = [way?.[0], way?.at(-1)];
+  if (points.length === 0 || first === undefined || last === undefined) return points;
+  const by = { x: Math.round(from.x - first.x), y: Math.round(from.y - first.y) };
+  const apart = Math.max(Math.abs(to.x - last.x - by.x), Math.abs(to.y - last.y - by.y));
+  if (apart > 2 || Math.max(Math.abs(by.x), Math.abs(by.y)) < GRID) return points;
+  return points.map(({ x, y }) => ({ x: x + by.x, y: y + by.y }));
+}
+
 /** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
 function wayOf(state: DesignerState, edge: string): readonly Point[] | null {
   const { catalog } = state;
@@ -246,6 +266,9 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const runtime = useDesigner((state) => state.layer === "runtime");
   const [hovered, setHovered] = useState(false);
   const way = useDesigner((state) => wayOf(state, id));
+  const bent = useDesigner((state) => pointsOf(drawing(state)).get(id));
+  const readOnly = useDesigner((state) => state.readOnly);
+  const [dragged, setDragged] = useState<readonly Point[] | null>(null);
   const group = useFlow(source, runtime && data?.store !== true);
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
@@ -271,7 +294,15 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     { x: sourceX, y: sourceY },
     { x: targetX, y: targetY },
   ];
-  const { middle, path } = wirePath(from, to, way);
+  // At a collapsed group, wires are not bent.
+  const whole = props.source === source && props.target === target;
+  const points = dragged ?? (whole ? movedAlong(bent ?? NO_POINTS, way, from, to) : NO_POINTS);
+  const { middle, path } = wirePath(
+    from,
+    to,
+    points.length === 0 ? (bent !== undefined && whole ? null : way) : wayThrough(from, to, points),
+  );
+  const bendable = selected === true && !readOnly && whole && data !== undefined && data.index >= 0;
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
@@ -339,7 +370,19 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           title={`key: ${type.key}\nvalue: ${type.value}`}
           hovered={chosen || pointed}
           named={named && !chosen && !pointed}
-          {...chipPlace(chip, from, to, middle, marks ? 20 : always ? 12 : 0)}
+          {...chipPlace(chip, from, to, middle, marks || bendable ? 20 : always ? 12 : 0)}
+        />
+      ) : null}
+      {bendable && edgeId(data.own) === id ? (
+        <Bends
+          edge={data.own}
+          from={from}
+          to={to}
+          way={way}
+          points={points}
+          held={dragged !== null}
+          marked={marks}
+          onHold={setDragged}
         />
       ) : null}
     </g>
