@@ -300,7 +300,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const { middle, path } = wirePath(
     from,
     to,
-    points.length === 0 ? (bent !== undefined && whole ? null : way) : wayThrough(from, to, points),
+    points.length === 0 ? way : wayThrough(from, to, points),
   );
   const bendable = selected === true && !readOnly && whole && data !== undefined && data.index >= 0;
   const { x: labelX, y: labelY } = middle;

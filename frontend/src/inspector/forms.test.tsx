@@ -522,7 +522,9 @@ async function loaded(selector: string): Promise<HTMLElement> {
 const press = (name: string, within: Element = place) =>
   act(async () => {
     const all = [...within.querySelectorAll<HTMLButtonElement>("button")];
-    const found = all.find((each) => each.textContent === name || each.ariaLabel === name);
+    const found = all.find(
+      (each) => each.textContent === name || each.getAttribute("aria-label") === name,
+    );
     if (found === undefined) throw new Error(`There is no button ${name}`);
     found.click();
   });
@@ -542,7 +544,7 @@ test("a struct is built as rows: named, moved, removed and added, and is text ag
   await press("As fields", field("value"));
   const rows = await loaded(".struct-rows");
   // The rows of a nested struct are in its row.
-  expect(rows.querySelectorAll(".struct-rows .list-row")).toHaveLength(1);
+  expect(rows.querySelectorAll(".list-row .list-row")).toHaveLength(1);
   const names = () => [...place.querySelectorAll<HTMLInputElement>(".struct-name input")];
   expect(names().map((each) => each.value)).toEqual(["item", "at", "x"]);
   const [name] = names();

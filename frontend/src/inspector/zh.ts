@@ -1,7 +1,6 @@
 export const zh = {
   "inspector.fragment_changed_here": "已在此拓扑中更改：不再是工作区的版本 {n}（{text}）。",
   parameters: "参数",
-  "Save as version {n}": "另存为版本 {n}",
   "Use version {n} of the workspace": "使用工作区的版本 {n}",
   "As text": "以文本编辑",
   "As fields": "以字段编辑",

@@ -34,7 +34,7 @@ import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
 import { VersionNote } from "../runtime/VersionNote";
-import { useLanguage } from "../ui/i18n";
+import { t, useLanguage } from "../ui/i18n";
 import { later, useRest } from "../ui/later";
 import {
   beginEditing,

@@ -87,6 +87,7 @@ export const common = {
   Headers: "消息头",
   Learn: "学习",
   "Generate records": "生成记录",
+  "Save as version {n}": "保存为版本 {n}",
   "Bend the edge": "弯折连线",
   "Remove the bend": "删除折点",
   "Double for simulations and tests…": "用于模拟和测试的替身…",
