@@ -142,9 +142,7 @@ def take_records_from_the_deployment(designer: Designer) -> None:
         page.keyboard.press("p")
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="Take from the deployment").click()
-        expect(dialog.get_by_test_id("pin")).to_have_text(
-            f"Pin {values} records", timeout=PATIENCE
-        )
+        expect(dialog.get_by_test_id("pin")).to_have_text(f"Pin {values} records", timeout=PATIENCE)
         page.keyboard.press("Escape")
         expect(dialog).to_have_count(0)
 

@@ -51,7 +51,8 @@ def double_of(
         raise NoDouble("double_key", "it gives another type of key, so each row needs a key")
     if passes and (before.key, before.value) != (key, value):
         raise NoDouble("double_passes", "records cannot pass, because it gives other types")
-    if not (after.key_changed and not before.key_changed or any(row.get("key") for row in rows)):
+    rekeys = after.key_changed and not before.key_changed
+    if not rekeys and not any(row.get("key") for row in rows):
         values = [_cast(row["value"], value) if row.get("value") else None for row in rows]
         passed = "value" if passes else None
         return "flat_map_values", {"values": _cased(rows, values, passed, f"ARRAY<{value.text}>")}

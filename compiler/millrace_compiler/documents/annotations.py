@@ -1,7 +1,7 @@
 """Checks the ``drawing`` of a document, which never affects what is deployed.
 
-It has groups of nodes, notes and the bends of edges, for simulations records on edges, muted nodes and doubles of nodes,
-and the text of the program as somebody wrote it.
+It has groups of nodes, notes and the bends of edges, for simulations records on edges, muted nodes
+and doubles of nodes, and the text of the program as somebody wrote it.
 
 ::
 

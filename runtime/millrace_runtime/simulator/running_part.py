@@ -35,7 +35,8 @@ class RunningPart:
         try:
             self._part = part_of(
                 whole, document, pins, to=request.get("to"), muted=request.get("muted") or [],
-                doubles=request.get("doubles") or [], stands=fragments.stands(), within=fragments.nodes(),
+                doubles=request.get("doubles") or [],
+                stands=fragments.stands(), within=fragments.nodes(),
             )  # fmt: skip
         except NoPart as error:
             raise MillraceError(error.code, str(error), facts=error.facts) from None

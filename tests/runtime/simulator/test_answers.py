@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -255,9 +256,7 @@ def with_service() -> Any:
         {"id": "large", "kind": "map_values", "params": {"value": "cast(value.score AS STRING)"}},
         {"id": "scored", "kind": "sink.topic", "params": {"topic": "scored", **text}},
     ]
-    edges = [
-        {"source": a["id"], "target": b["id"]} for a, b in zip(nodes, nodes[1:], strict=False)
-    ]
+    edges = [{"source": a["id"], "target": b["id"]} for a, b in itertools.pairwise(nodes)]
     return {"format": "millrace.topology/1", "name": "scores", "nodes": nodes, "edges": edges}
 
 
