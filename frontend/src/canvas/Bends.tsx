@@ -35,8 +35,8 @@ const replaced = (points: Points, index: number, point: Position): Points =>
  */
 export function Bends(props: {
   edge: DocumentEdge;
-  from: Position;
-  to: Position;
+  /** Where the wire begins and ends. */
+  ends: readonly [Position, Position];
   /** The corners of the wire, if it has no bends. */
   way: Points | null;
   points: Points;
@@ -44,7 +44,7 @@ export function Bends(props: {
   marked: boolean;
   onHold: (points: Points | null) => void;
 }) {
-  const { edge, from, held, marked, onHold, points, to, way } = props;
+  const { edge, ends, held, marked, onHold, points, way } = props;
   const flow = useReactFlow();
   const id = edgeId(edge);
   const set = (now: Points, gesture?: string) => {
@@ -108,7 +108,7 @@ export function Bends(props: {
     const place = { x: point.x + step.x * by, y: point.y + step.y * by };
     set(replaced(points, index, place), `bend ${id} ${index}`);
   };
-  const legs = points.length === 0 && way !== null ? [way] : legsThrough(from, to, points);
+  const legs = points.length === 0 && way !== null ? [way] : legsThrough(...ends, points);
   return (
     <EdgeLabelRenderer>
       <div className="edge-bends" data-held={held || undefined}>

@@ -18,7 +18,6 @@ import {
   type TopologyDocument,
 } from "../graph/document";
 import type { Folded } from "../graph/drawing";
-import { GRID } from "../graph/geometry";
 import { pinOn } from "../graph/pins";
 import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
@@ -26,6 +25,7 @@ import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
 import { Bends } from "./Bends";
 import type { FlowEdge } from "./flow";
+import { onBorder } from "./handles";
 import { showFigures } from "./liveFigures";
 
 /** Half the height of a port: a wire to a store ends at the node, not at the bottom of its port. */
@@ -209,9 +209,9 @@ function movedAlong(
 ) {
   const [first, last] = [way?.[0], way?.at(-1)];
   if (points.length === 0 || first === undefined || last === undefined) return points;
-  const by = { x: Math.round(from.x - first.x), y: Math.round(from.y - first.y) };
+  const by = { x: from.x - first.x, y: from.y - first.y };
   const apart = Math.max(Math.abs(to.x - last.x - by.x), Math.abs(to.y - last.y - by.y));
-  if (apart > 2 || Math.max(Math.abs(by.x), Math.abs(by.y)) < GRID) return points;
+  if (apart > 1 || Math.max(Math.abs(by.x), Math.abs(by.y)) < 1) return points;
   return points.map(({ x, y }) => ({ x: x + by.x, y: y + by.y }));
 }
 
@@ -296,12 +296,10 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   ];
   // At a collapsed group, wires are not bent.
   const whole = props.source === source && props.target === target;
-  const points = dragged ?? (whole ? movedAlong(bent ?? NO_POINTS, way, from, to) : NO_POINTS);
-  const { middle, path } = wirePath(
-    from,
-    to,
-    points.length === 0 ? way : wayThrough(from, to, points),
-  );
+  const ends = [onBorder(from, "source"), onBorder(to, "target")] as const;
+  const points = dragged ?? (whole ? movedAlong(bent ?? NO_POINTS, way, ...ends) : NO_POINTS);
+  const led = points.length === 0 ? way : wayThrough(...ends, points);
+  const { middle, path } = wirePath(from, to, led);
   const bendable = selected === true && !readOnly && whole && data !== undefined && data.index >= 0;
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
@@ -376,8 +374,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {bendable && edgeId(data.own) === id ? (
         <Bends
           edge={data.own}
-          from={from}
-          to={to}
+          ends={ends}
           way={way}
           points={points}
           held={dragged !== null}

@@ -1,7 +1,7 @@
 /** Structs as rows of fields, beside the text of an expression or schema. */
 
 import { Autocomplete, Button } from "@mantine/core";
-import { useState } from "react";
+import { useId, useState } from "react";
 import type { Diagnostic } from "../../api/types";
 import { type Rows, readSchema, readStruct } from "../../graph/structs";
 import { type SparkType, shortType, writeType } from "../../graph/types";
@@ -67,8 +67,10 @@ function List(props: {
   kept?: SparkType | null | undefined;
   onChange: (rows: Rows) => void;
   onDone: () => void;
-  children: (index: number) => React.ReactNode;
+  /** `label`: the id of what names the row. */
+  children: (index: number, label: string) => React.ReactNode;
 }) {
+  const id = useId();
   const { children, fresh, kept, onChange, onDone, readOnly, rows } = props;
   const change = (next: Rows) => {
     onChange(next);
@@ -88,7 +90,7 @@ function List(props: {
             onMove={(by) => change(rows.move(index, by))}
             onRemove={() => change(rows.remove(index))}
             head={
-              <span className="struct-name">
+              <span className="struct-name" id={`${id}-${index}`}>
                 <NameInput
                   value={name ?? ""}
                   label={t("Field {n}", { n: index + 1 })}
@@ -106,7 +108,7 @@ function List(props: {
               </span>
             }
           >
-            {children(index)}
+            {children(index, `${id}-${index}`)}
           </Row>
         );
       })}
@@ -159,7 +161,7 @@ export function StructExpression(
           onChange={change}
           onDone={onDone}
         >
-          {(index) => {
+          {(index, label) => {
             const row = rows.rows[index];
             if (row === undefined) return null;
             const { type: kept } = type?.fields.find(({ name }) => name === row.name) ?? {};
@@ -167,6 +169,7 @@ export function StructExpression(
               <StructExpression
                 {...props}
                 inner
+                labelId={`${props.labelId} ${label}`}
                 offered={false}
                 type={kept}
                 text={row.text}
