@@ -45,7 +45,8 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
                 [each.to_json() for each in compilation.diagnostics], as_json=arguments.json
             )
             return 2
-        whole, doubles = resolved(document), None
+        whole = resolved(document)
+        doubles: list[str] | None = None
         if arguments.doubles:
             whole, found = doubled(compilation, document)
             doubles = list(found)
