@@ -172,6 +172,7 @@ SCREENS = (
     Screen("shortcuts", TOPOLOGY, _keys("?")),
     Screen("help", TOPOLOGY, _keys("F1")),
     Screen("add-node", TOPOLOGY, _keys("N")),
+    Screen("double", TOPOLOGY, _all(_node, _keys("Shift+D"))),
     Screen("groups-and-notes", TOPOLOGY, _drawing, least=820),
 )
 

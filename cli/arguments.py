@@ -105,6 +105,15 @@ def simulate_options(p: argparse.ArgumentParser) -> None:
     _cutting(p)
     _dialect(p)
     _environment(p)
+    _doubles(p)
+
+
+def _doubles(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--doubles",
+        action="store_true",
+        help="run the document's doubles (drawing.doubles) in place of their nodes",
+    )
 
 
 def conformance_options(p: argparse.ArgumentParser) -> None:
@@ -275,6 +284,7 @@ def test_topology_options(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--json", action="store_true", help="print results as JSON")
     _environment(p)
+    _doubles(p)
 
 
 def verify_options(p: argparse.ArgumentParser) -> None:

@@ -23,7 +23,9 @@ from millrace_compiler import (
     describe,
 )
 from millrace_compiler.compilation.compilation import Dialect
+from millrace_compiler.compilation.running_part import NoPart, with_doubles
 from millrace_compiler.diagnostics.diagnostics import Diagnostic
+from millrace_compiler.graphs.fragments import resolved
 from millrace_compiler.operators.sources.base import Source
 from millrace_model.documents import TopologyDocument
 from millrace_model.graphs import TaskGraph
@@ -202,6 +204,13 @@ def simulate_command(arguments: argparse.Namespace) -> int:
         if not compilation.ok:
             return 2
         _warn_of_topics(compilation, lines)
+        if arguments.doubles:
+            document, found = doubled(compilation, document)
+            print(f"Doubles stand for: {', '.join(found) or 'no node'}.", file=sys.stderr)
+            compilation = warm.compile(document, arguments.dialect)
+            if not compilation.ok:
+                show_diagnostics([each.to_json() for each in compilation.diagnostics])
+                return 2
         result = warm.simulate(
             document, compilation, lines, cut, restart_each=arguments.restart_each
         )
@@ -212,6 +221,23 @@ def simulate_command(arguments: argparse.Namespace) -> int:
         return 0
     print(json.dumps({"error": result.error}, ensure_ascii=False), file=sys.stderr)
     return 3
+
+
+def doubled(
+    compilation: Compilation, document: TopologyDocument
+) -> tuple[TopologyDocument, tuple[str, ...]]:
+    """Return a document with its doubles in place of nodes, and these nodes.
+
+    Raises MillraceError for a node that cannot have its double.
+    """
+    doubles = (document.get("drawing") or {}).get("doubles") or []
+    whole = resolved(document)
+    if not doubles:
+        return whole, ()
+    try:
+        return with_doubles(compilation, whole, doubles)
+    except NoPart as error:
+        raise MillraceError(error.code, str(error), facts=error.facts) from None
 
 
 def _warn_of_topics(compilation: Compilation, lines: list[InputLine]) -> None:

@@ -24,7 +24,7 @@ from millrace_runtime.simulator.expectations import Expectations
 
 from cli.documents import read_document, read_text, show_diagnostics
 from cli.programs import is_program, programs
-from cli.simulating import Warm, run_scenario
+from cli.simulating import Warm, doubled, run_scenario
 
 FIELDS = ("id", "title", "topology", "inputs", "expected", "compare", "cuts")
 MODES = ("sequence", "set_per_input", "last_per_key", "refused")
@@ -45,9 +45,15 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
                 [each.to_json() for each in compilation.diagnostics], as_json=arguments.json
             )
             return 2
+        whole = resolved(document)
+        doubles: list[str] | None = None
+        if arguments.doubles:
+            whole, found = doubled(compilation, document)
+            doubles = list(found)
+            compilation = warm.compile(whole)
         expected = [_expects(warm, compilation, test) for test in tests]
         for test, expects in zip(tests, expected, strict=True):
-            result = run_test(warm, resolved(document), test, expects)
+            result = run_test(warm, whole, test, expects)
             results.append(result)
             if not arguments.json:
                 print("\n".join(_lines(result)), flush=True)
@@ -56,8 +62,11 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
     failed = sum(not result["passed"] for result in results)
     if arguments.json:
         counts = {"passed": len(results) - failed, "failed": failed}
-        print(json.dumps({"tests": results, **counts}, ensure_ascii=False))
+        shown = counts if doubles is None else {**counts, "doubles": doubles}
+        print(json.dumps({"tests": results, **shown}, ensure_ascii=False))
     else:
+        if doubles is not None:
+            print(f"Doubles stand for: {', '.join(doubles) or 'no node'}.")
         print(f"{len(results) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -132,13 +132,37 @@ class Pin(DocumentEdge):
     records: list[PinnedRecord]
 
 
+class DoubleRow(TypedDict, total=False):
+    """What a double gives for records that match."""
+
+    when: Annotated[str, "A predicate over key and value; all records unless stated."]
+    key: Annotated[str, "An expression; the key of the record unless stated."]
+    value: Annotated[str, "An expression; without it, the double gives no record."]
+
+
+class Double(TypedDict, total=False):
+    """A table of answers that stands for a node in simulations and tests."""
+
+    node: Required[str]
+    rows: Annotated[list[DoubleRow], "The first one that matches counts."]
+    passes: Annotated[bool, "Whether records that match no row pass; otherwise they stop."]
+
+
+class Bend(DocumentEdge):
+    """The points through which an edge is drawn, from its source to its target."""
+
+    points: list[Position]
+
+
 class Drawing(TypedDict, total=False):
     """Groups, notes, and what is set up for simulations. They never affect what is deployed."""
 
     groups: list[Group]
     notes: list[Note]
+    bends: list[Bend]
     pins: list[Pin]
     muted: Annotated[list[str], "Nodes that do nothing in simulations."]
+    doubles: list[Double]
     program: Annotated[
         dict[str, str], "The files of the program as somebody wrote them, with their comments."
     ]

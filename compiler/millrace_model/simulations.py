@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from millrace_model.diagnostics import DiagnosticJson
-from millrace_model.documents import DocumentEdge, TopologyDocument
+from millrace_model.documents import DocumentEdge, Double, TopologyDocument
 from millrace_model.events import CauseFields
 from millrace_model.reads import TaskStates
 from millrace_model.records import InputLine, LetterFailure, LogLine, OutputLine, StoreEntry
@@ -29,6 +29,7 @@ class PartRequest(TypedDict, total=False):
     pins: list[DocumentEdge]
     to: str | None
     muted: list[str]
+    doubles: list[Double]
 
 
 class PartRan(TypedDict):
@@ -38,6 +39,7 @@ class PartRan(TypedDict):
     muted: Annotated[
         dict[str, bool], "By muted node: whether records passed it, or stopped before it."
     ]
+    doubles: Annotated[list[str], "Nodes for which a double ran."]
 
 
 class InnerEdge(TypedDict):

@@ -8,6 +8,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.shapes import ShapeSerializer
 from millrace_model.documents import (
+    Bend,
     DocumentEdge,
     DocumentNode,
     DocumentParameter,
@@ -44,6 +45,13 @@ class TopicAssumptionSerializer(ShapeSerializer):
 
     shape = TopicSettings
     present = ("partitions",)
+
+
+class BendSerializer(ShapeSerializer):
+    """The points through which an edge is drawn, from its source to its target."""
+
+    shape = Bend
+    filled = EdgeSerializer.filled
 
 
 class PinSerializer(ShapeSerializer):

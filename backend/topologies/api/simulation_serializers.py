@@ -144,6 +144,34 @@ class SimulatorQuerySerializer(serializers.Serializer[Any]):
     run = RunField()
 
 
+class NodeDoubleRowSerializer(serializers.Serializer[Any]):
+    """What a double gives for records that match; the first row that matches counts."""
+
+    when = serializers.CharField(
+        required=False, max_length=10_000, help_text="A predicate; all records unless stated."
+    )
+    key = serializers.CharField(
+        required=False,
+        max_length=10_000,
+        help_text="An expression; the key of the record unless stated.",
+    )
+    value = serializers.CharField(
+        required=False,
+        max_length=10_000,
+        help_text="An expression; without it, the double gives no record.",
+    )
+
+
+class NodeDoubleSerializer(serializers.Serializer[Any]):
+    """A table of answers that runs in place of a node."""
+
+    node = serializers.CharField()
+    rows = NodeDoubleRowSerializer(many=True, required=False, max_length=MOST_PINS)
+    passes = serializers.BooleanField(
+        required=False, help_text="Whether records that match no row pass; otherwise they stop."
+    )
+
+
 class PartSerializer(serializers.Serializer[Any]):
     """A part of a topology that is to run alone.
 
@@ -166,6 +194,13 @@ class PartSerializer(serializers.Serializer[Any]):
         max_length=MOST_PINS,
         help_text="Nodes that do nothing: records pass unchanged where they have the type that the "
         "node gives, and otherwise stop before it.",
+    )
+    doubles = NodeDoubleSerializer(
+        many=True,
+        required=False,
+        max_length=MOST_PINS,
+        help_text="Tables of answers that run in place of nodes, which must be ones from a stream "
+        "to a stream.",
     )
 
 
@@ -203,13 +238,16 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
     part = PartSerializer(
         required=False,
         allow_null=True,
-        help_text="Run only a part of the topology; neither with `expected` nor with `plain`.",
+        help_text="Run only a part of the topology; not with `plain`, and with `expected` only if "
+        "it has nothing but doubles.",
     )
     run = RunField()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Reject a part with expected results, or in plain Spark."""
-        if attrs.get("part") is not None and (attrs.get("expected") or attrs.get("plain")):
+        """Reject a part in plain Spark, or with expected results of the whole."""
+        part = attrs.get("part")
+        cut = part is not None and any(part.get(name) for name in ("pins", "to", "muted"))
+        if part is not None and (attrs.get("plain") or (cut and attrs.get("expected"))):
             raise serializers.ValidationError(
                 {"part": "A part runs neither with expected results nor in plain Spark."}
             )

@@ -4,9 +4,10 @@ Records that are *pinned* on an edge stand for everything before it: in the docu
 the edge begins at a source of its own topic, with the role and the types that the edge has in the
 whole topology. The part has the nodes that follow a pinned edge (or only one node, ``to``) and what
 these need. A *muted* node does nothing: its records pass unchanged where they have the type that it
-gives; otherwise they stop before it.
+gives; otherwise they stop before it. For a node with a *double*, a table of answers runs
+(:mod:`millrace_compiler.compilation.doubles`).
 
-Pinned edges and muted nodes never affect compiled programs.
+Pinned edges, muted nodes and doubles never affect compiled programs.
 """
 
 from __future__ import annotations
@@ -15,9 +16,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from millrace_model.documents import DocumentEdge, DocumentNode, Format, TopologyDocument
+from millrace_model.documents import (
+    DocumentEdge,
+    DocumentNode,
+    Double,
+    Format,
+    TopologyDocument,
+)
 
 from millrace_compiler.compilation.compilation import Compilation
+from millrace_compiler.compilation.doubles import NoDouble, double_of
 from millrace_compiler.declarations.operator import Operator, Store
 from millrace_compiler.declarations.ports import Port
 from millrace_compiler.documents.document import Edge
@@ -44,7 +52,7 @@ class Part:
     ``ports``: types of the sources that stand for edges, by node. ``topics``: those that these
     sources read, by edge. ``edges``: for each edge of ``document`` its index in the whole, or None.
     ``origins``: node and port of the whole for which a source stands. ``muted``: whether the
-    records of a muted node pass it.
+    records of a muted node pass it. ``doubles``: the nodes for which a double runs.
     """
 
     document: TopologyDocument
@@ -53,6 +61,7 @@ class Part:
     edges: tuple[int | None, ...]
     origins: Mapping[str, tuple[str, str]]
     muted: Mapping[str, bool]
+    doubles: tuple[str, ...] = ()
 
 
 def part_of(
@@ -62,6 +71,7 @@ def part_of(
     *,
     to: str | None = None,
     muted: Iterable[str] = (),
+    doubles: Iterable[Double] = (),
     stands: Mapping[Ends, Sequence[Ends]] | None = None,
     within: Mapping[str, Sequence[str]] | None = None,
 ) -> Part:
@@ -70,11 +80,22 @@ def part_of(
     ``stands``: the edges that run in place of one to or from a fragment. They begin at one source.
     ``within``: the nodes that run in place of a fragment.
 
-    Raises NoPart if a pinned edge or a node does not exist, or if the type of an edge that has to
-    be cut is unknown.
+    Raises NoPart if a pinned edge or a node does not exist, if the type of an edge that has to be
+    cut is unknown, or if a node cannot have its double.
     """
     ahead = [] if to is None else list((within or {}).get(to, [to]))
-    return _Cutting(whole, document, muted, stands or {}).part(list(pins), ahead)
+    return _Cutting(whole, document, muted, doubles, stands or {}).part(list(pins), ahead)
+
+
+def with_doubles(
+    whole: Compilation, document: TopologyDocument, doubles: Iterable[Double]
+) -> tuple[TopologyDocument, tuple[str, ...]]:
+    """A compiled document with doubles in place of their nodes, and these nodes.
+
+    Doubles of nodes that it does not have are passed over. Raises NoPart as :func:`part_of`.
+    """
+    part = part_of(whole, document, doubles=doubles)
+    return part.document, part.doubles
 
 
 class _Cutting:
@@ -83,6 +104,7 @@ class _Cutting:
         whole: Compilation,
         document: TopologyDocument,
         muted: Iterable[str],
+        doubles: Iterable[Double],
         stands: Mapping[Ends, Sequence[Ends]],
     ) -> None:
         self.whole, self.document, self.stands = whole, document, stands
@@ -98,6 +120,11 @@ class _Cutting:
         self.stopped: set[str] = set()
         for id_ in dict.fromkeys(muted):
             self._mute(id_)
+        muted_ = {*self.replaced, *self.stopped}
+        self.doubled: list[str] = []
+        for double in doubles:
+            if double["node"] not in muted_ and double["node"] in self.graph.operators:
+                self._double(double)
 
     def part(self, pins: list[Ends], to: list[str]) -> Part:
         cut = {edge.index: edge for pin in pins for edge in self._pinned(pin)}
@@ -210,6 +237,25 @@ class _Cutting:
             return "filter" if len(known) == 1 else "merge"
         return "to_stream" if len(known) == 1 else None
 
+    # ---- doubles ----------------------------------------------------------------------------
+
+    def _double(self, double: Double) -> None:
+        id_ = double["node"]
+        operator = self.graph.operators[id_]
+        before = {
+            port: [self.whole.ports.get((edge.source, edge.source_port)) for edge in edges]
+            for port, edges in self.graph.inputs[id_].items()
+            if edges
+        }
+        try:
+            after = self.whole.ports.get((id_, "out"))
+            kind, params = double_of(operator, before, after, double)
+        except NoDouble as reason:
+            message = f"{id_} cannot have its double: {reason}."
+            raise NoPart(reason.code, message, node=id_) from None
+        self.replaced[id_] = {"id": id_, "kind": kind, "params": {**params}}
+        self.doubled.append(id_)
+
     # ---- the document -----------------------------------------------------------------------
 
     def _built(self, found: set[str], cut: Mapping[int, Edge]) -> Part:
@@ -268,7 +314,10 @@ class _Cutting:
         )
         document.pop("drawing", None)
         passes = {**dict.fromkeys(self.stopped, False), **dict.fromkeys(self.replaced, True)}
-        return Part(document, ports, topics, tuple(indexes), origins, passes)
+        for id_ in self.doubled:
+            del passes[id_]
+        ran = tuple(id_ for id_ in self.doubled if id_ in found)
+        return Part(document, ports, topics, tuple(indexes), origins, passes, ran)
 
     def _typed(self, edge: Edge) -> Port:
         port = self.whole.ports.get((edge.source, edge.source_port))

@@ -1,7 +1,7 @@
 """Checks the ``drawing`` of a document, which never affects what is deployed.
 
-It has groups of nodes and notes, for simulations records on edges and muted nodes, and the text of
-the program as somebody wrote it.
+It has groups of nodes, notes and the bends of edges, for simulations records on edges, muted nodes
+and doubles of nodes, and the text of the program as somebody wrote it.
 
 ::
 
@@ -10,9 +10,12 @@ the program as somebody wrote it.
                   "parent": "intake", "collapsed": true}],
       "notes": [{"id": "why", "text": "**Why** …", "position": {"x": 0, "y": 0},
                  "width": 240, "height": 120, "color": "table"}],
+      "bends": [{"source": "parse", "target": "valid", "points": [{"x": 300, "y": 80}]}],
       "pins": [{"source": "parse", "target": "valid", "records": [
                  {"key": "a", "value": {"n": 1}, "timestamp": 0, "partition": 0, "headers": {}}]}],
       "muted": ["valid"],
+      "doubles": [{"node": "score", "passes": true, "rows": [
+                    {"when": "value.n > 1", "key": "key", "value": "named_struct('n', 0)"}]}],
       "program": {"job.py": "# Why …\n…"}
     }
 
@@ -26,10 +29,10 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics.diagnostics import Diagnostics, kind_of, shown
 
-_PARTS = ("groups", "notes", "pins", "muted", "program")
+_PARTS = ("groups", "notes", "bends", "pins", "muted", "doubles", "program")
 #: maximum number of records on an edge
 MOST_RECORDS = 200
-#: what each part of a group, of a note and of a pin is
+#: what each part of a group, of a note, of a bend and of a pin is
 _GROUP = {
     "id": "text", "title": "text", "color": "text", "nodes": "a list of texts", "parent": "text",
     "collapsed": "true or false",
@@ -38,8 +41,13 @@ _NOTE = {
     "id": "text", "text": "text", "position": "an object with the numbers x and y",
     "width": "a number", "height": "a number", "color": "text",
 }  # fmt: skip
+_ROWS = "a list of objects with the texts when, key and value"
+_DOUBLE = {"node": "text", "rows": _ROWS, "passes": "true or false"}
+_POINTS = "a list of objects with the numbers x and y"
+_ENDS = {"source": "text", "source_port": "text", "target": "text", "target_port": "text"}
+_BEND = {**_ENDS, "points": _POINTS}
 _PIN = {
-    "source": "text", "source_port": "text", "target": "text", "target_port": "text",
+    **_ENDS,
     "records": f"a list of at most {MOST_RECORDS} records",
 }  # fmt: skip
 
@@ -61,7 +69,9 @@ def check_drawing(raw: object, report: Diagnostics) -> None:
     for part, fields, needs in (
         ("groups", _GROUP, ("id",)),
         ("notes", _NOTE, ("id",)),
+        ("bends", _BEND, ("source", "target", "points")),
         ("pins", _PIN, ("source", "target", "records")),
+        ("doubles", _DOUBLE, ("node",)),
     ):
         rows: object = raw.get(part)
         if rows is None:
@@ -81,9 +91,10 @@ def check_drawing(raw: object, report: Diagnostics) -> None:
                 if (value is None and name not in needs) or _fits(value, needed):
                     continue
                 _refuse(report, f"{place}.{name}", value, needed)
-            id_ = row.get("id")
+            name = "node" if part == "doubles" else "id"
+            id_ = row.get(name)
             if isinstance(id_, str) and id_ in seen:
-                _refuse(report, f"{place}.id", id_, "an id that no other one of the list has")
+                _refuse(report, f"{place}.{name}", id_, "an id that no other one of the list has")
             elif isinstance(id_, str):
                 seen.add(id_)
 
@@ -117,6 +128,20 @@ def _fits(value: object, needed: str) -> bool:
         if not isinstance(value, list) or len(value) > MOST_RECORDS:
             return False
         return all(isinstance(each, Mapping) for each in value)
+    if needed == _ROWS:
+        return isinstance(value, list) and all(map(_is_row, value))
+    if needed == _POINTS:
+        return isinstance(value, list) and all(map(_is_place, value))
+    return _is_place(value)
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        name in ("when", "key", "value") and isinstance(each, str) for name, each in value.items()
+    )
+
+
+def _is_place(value: object) -> bool:
     return isinstance(value, Mapping) and all(_is_number(value.get(axis)) for axis in ("x", "y"))
 
 

@@ -62,6 +62,8 @@ const SNAP: [number, number] = [GRID, GRID];
 const MANY = 200;
 /** From this many edges on, wires are not animated and are left out of the tab order. */
 const BUSY = 120;
+/** Pixels by which a hand moves the pointer while it turns the wheel. */
+const UNSTEADY = 8;
 /** Milliseconds after the last movement at which the drawing is rendered sharply again. */
 const SETTLE_MS = 250;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
@@ -134,18 +136,28 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>, settled: () => v
         window.addEventListener(end, dropped, { once: true, capture: true });
       }
     };
+    let turned = { clientX: 0, clientY: 0 };
     // Not when the button is pressed, because a click must still reach the elements below.
     const onMove = (event: MouseEvent | TouchEvent | null) => {
       if (event?.type === "mousemove" || event?.type === "touchmove") dragging();
-      else if (event?.type === "wheel") box.current?.setAttribute("data-zooming", "");
+      else if (event?.type === "wheel") {
+        turned = event as WheelEvent;
+        box.current?.setAttribute("data-zooming", "");
+      }
     };
-    return {
+    /** The pointer reaches the elements below again once it is really moved. */
+    const pointed = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
+      if (Math.hypot(clientX - turned.clientX, clientY - turned.clientY) > UNSTEADY)
+        box.current?.removeAttribute("data-zooming");
+    };
+    const gestures = {
       onMoveStart,
       onMove,
       onMoveEnd,
       onNodeDragStart: dragging,
       onSelectionDragStart: dragging,
     };
+    return { gestures, pointed };
   }, [box, settled]);
 }
 
@@ -212,7 +224,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
     () => setPixel(box.current, pixelAt(flowStore.getState().transform[2])),
     [flowStore],
   );
-  const motion = useMotion(box, settle);
+  const { gestures, pointed } = useMotion(box, settle);
 
   const shared = usePresence((state) => state.people.length > 0);
   const settled = useRef(false);
@@ -288,15 +300,25 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
       data-stale={stale || undefined}
       data-many={count > BUSY || undefined}
       onPointerMove={(event) => {
-        box.current?.removeAttribute("data-zooming");
+        pointed(event);
         pointer.current = { x: event.clientX, y: event.clientY };
       }}
       onPointerLeave={() => {
         pointer.current = null;
       }}
+      onContextMenu={(event) => {
+        const at = event.target instanceof Element ? event.target.closest("[data-bend]") : null;
+        if (at !== null) openContext(event, "bend");
+      }}
       onFocus={(event) => {
         // Commands work on the selection, so a node that is focused with Tab is selected.
         const { id } = event.target.dataset;
+        if (id !== undefined && event.target.matches(".react-flow__edge:focus-visible")) {
+          const edge = flow.getEdge(id);
+          if (edge?.data !== undefined)
+            useDesigner.getState().select({ edges: [edgeId(edge.data.own)] });
+          return;
+        }
         const node = id === undefined ? undefined : flow.getNode(id);
         if (node === undefined || !event.target.matches(".react-flow__node:focus-visible")) return;
         selectOnly(node);
@@ -314,7 +336,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
         onSelectionChange={onSelectionChange}
         {...wiring}
         {...moved}
-        {...motion}
+        {...gestures}
         onNodeDoubleClick={onNodeDoubleClick}
         onNodeMouseEnter={onNodeMouseEnter}
         onNodeMouseLeave={onNodeMouseLeave}

@@ -20,6 +20,8 @@ const NODE = [
   null,
   "run-to",
   "mute",
+  "double",
+  "remove-double",
   null,
   "group",
   "leave-group",
@@ -30,8 +32,18 @@ const NODE = [
   "delete-and-reconnect",
   "delete",
 ];
-const INNER = ["open-in-place", null, "run-to", "mute", null, "zoom-selection"];
-const EDGE = ["pin-records", "unpin-records", null, "delete"];
+const INNER = [
+  "open-in-place",
+  null,
+  "run-to",
+  "mute",
+  "double",
+  "remove-double",
+  null,
+  "zoom-selection",
+];
+const EDGE = ["pin-records", "unpin-records", null, "bend-edge", "straighten-edge", null, "delete"];
+const BEND = ["remove-bend", "straighten-edge"];
 const GROUP = [
   "fold-group",
   "zoom-selection",
@@ -68,6 +80,7 @@ const LISTS = {
   node: NODE,
   inner: INNER,
   edge: EDGE,
+  bend: BEND,
   group: GROUP,
   note: NOTE,
   pane: PANE,
@@ -76,7 +89,7 @@ const LISTS = {
 export interface ContextPlace {
   readonly x: number;
   readonly y: number;
-  readonly over: "node" | "inner" | "edge" | "group" | "note" | "pane";
+  readonly over: "node" | "inner" | "edge" | "bend" | "group" | "note" | "pane";
 }
 
 /** The commands that apply to what is under the pointer. */

@@ -12,7 +12,7 @@ import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
 import { isFragment } from "../graph/fragments";
 import { sizeOfPorts } from "../graph/geometry";
-import { mutedOf } from "../graph/pins";
+import { doubleOf, mutedOf } from "../graph/pins";
 import { isMissing } from "../problems/places";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
@@ -181,6 +181,9 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
   const muted = useDesigner(
     (state) => state.layer === "design" && mutedOf(state.document).includes(id),
   );
+  const doubled = useDesigner(
+    (state) => state.layer === "design" && doubleOf(state.document, id) !== undefined,
+  );
   const kind = catalog === null ? undefined : kindOf(catalog, node.kind);
   const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
@@ -231,6 +234,14 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<O
       {muted ? (
         <span className="node-muted" title={t("Does nothing in simulations")}>
           {t("muted")}
+        </span>
+      ) : doubled ? (
+        <span
+          className="node-muted"
+          data-double=""
+          title={t("In simulations and tests, a table of answers stands for it")}
+        >
+          {t("double")}
         </span>
       ) : null}
       {runtime ? null : <EndedBadge node={id} />}

@@ -8,6 +8,7 @@ import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { chipPlace, wirePath } from "../designer/wire";
+import { pointsOf, wayThrough } from "../graph/bends";
 import { portsOf } from "../graph/catalog";
 import {
   edgeId,
@@ -22,7 +23,9 @@ import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Bends } from "./Bends";
 import type { FlowEdge } from "./flow";
+import { onBorder } from "./handles";
 import { showFigures } from "./liveFigures";
 
 /** Half the height of a port: a wire to a store ends at the node, not at the bottom of its port. */
@@ -195,6 +198,23 @@ let routed: {
   all: ReturnType<typeof ways>;
 } | null = null;
 
+const NO_POINTS: readonly Point[] = [];
+
+/** Bends of a wire between nodes that are being moved by the same distance, and not yet in the document. */
+function movedAlong(
+  points: readonly Point[],
+  way: readonly Point[] | null,
+  from: Point,
+  to: Point,
+) {
+  const [first, last] = [way?.[0], way?.at(-1)];
+  if (points.length === 0 || first === undefined || last === undefined) return points;
+  const by = { x: from.x - first.x, y: from.y - first.y };
+  const apart = Math.max(Math.abs(to.x - last.x - by.x), Math.abs(to.y - last.y - by.y));
+  if (apart > 1 || Math.max(Math.abs(by.x), Math.abs(by.y)) < 1) return points;
+  return points.map(({ x, y }) => ({ x: x + by.x, y: y + by.y }));
+}
+
 /** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
 function wayOf(state: DesignerState, edge: string): readonly Point[] | null {
   const { catalog } = state;
@@ -246,6 +266,9 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const runtime = useDesigner((state) => state.layer === "runtime");
   const [hovered, setHovered] = useState(false);
   const way = useDesigner((state) => wayOf(state, id));
+  const bent = useDesigner((state) => pointsOf(drawing(state)).get(id));
+  const readOnly = useDesigner((state) => state.readOnly);
+  const [dragged, setDragged] = useState<readonly Point[] | null>(null);
   const group = useFlow(source, runtime && data?.store !== true);
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
@@ -271,7 +294,13 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     { x: sourceX, y: sourceY },
     { x: targetX, y: targetY },
   ];
-  const { middle, path } = wirePath(from, to, way);
+  // At a collapsed group, wires are not bent.
+  const whole = props.source === source && props.target === target;
+  const ends = [onBorder(from, "source"), onBorder(to, "target")] as const;
+  const points = dragged ?? (whole ? movedAlong(bent ?? NO_POINTS, way, ...ends) : NO_POINTS);
+  const led = points.length === 0 ? way : wayThrough(...ends, points);
+  const { middle, path } = wirePath(from, to, led);
+  const bendable = selected === true && !readOnly && whole && data !== undefined && data.index >= 0;
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
@@ -339,7 +368,18 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           title={`key: ${type.key}\nvalue: ${type.value}`}
           hovered={chosen || pointed}
           named={named && !chosen && !pointed}
-          {...chipPlace(chip, from, to, middle, marks ? 20 : always ? 12 : 0)}
+          {...chipPlace(chip, from, to, middle, marks || bendable ? 20 : always ? 12 : 0)}
+        />
+      ) : null}
+      {bendable && edgeId(data.own) === id ? (
+        <Bends
+          edge={data.own}
+          ends={ends}
+          way={way}
+          points={points}
+          held={dragged !== null}
+          marked={marks}
+          onHold={setDragged}
         />
       ) : null}
     </g>

@@ -2,12 +2,18 @@
 
 import { type NodeHandle, Position as Side } from "@xyflow/react";
 import { type Catalog, type NodePort, portsOf } from "../graph/catalog";
-import { type DocumentNode, isStoreKind } from "../graph/document";
+import { type DocumentNode, isStoreKind, type Position as Place } from "../graph/document";
 import { portTop, type Size, STORE_HEIGHT, STORE_WIDTH, sizeOfPorts } from "../graph/geometry";
 
 /** Length of the square of a port, whose middle is on the inner edge of the node's border. */
 const PORT = 12;
 const BORDER = 1;
+
+/** The place of a port on the border of its node, where the ways of wires begin and end, for the end of a drawn wire. */
+export function onBorder({ x, y }: Place, side: "source" | "target"): Place {
+  const beyond = PORT / 2 - BORDER;
+  return { x: side === "source" ? x - beyond : x + beyond, y: y - BORDER };
+}
 
 interface Measured {
   readonly size: Size;

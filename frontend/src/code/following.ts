@@ -205,6 +205,11 @@ export function followReading(
       ...group,
       nodes: (group.nodes ?? []).map((id) => renamed.get(id) ?? id),
     })),
+    bends: drawing.bends?.map((bend) => ({
+      ...bend,
+      source: renamed.get(bend.source) ?? bend.source,
+      target: renamed.get(bend.target) ?? bend.target,
+    })),
   };
   const document = pruned({
     ...changedFields(rest, strip(before), strip(after)),

@@ -1,6 +1,7 @@
 import { drawing } from "../designer/drawn";
 import { loadElk } from "../designer/placing";
 import { useView } from "../designer/view";
+import { straightened } from "../graph/bends";
 import { moveNodes } from "../graph/changes";
 import { positionOf, type TopologyDocument } from "../graph/document";
 import { moveNotes } from "../graph/drawing";
@@ -23,7 +24,7 @@ export const autoLayout: Command = {
     const gap = useView.getState().edgeTypes ? 104 : 48;
     const positions = await layout(await loadElk(), document, catalog, chosen, gap);
     const arranged = (now: TopologyDocument) => {
-      const moved = moveNodes(now, positions);
+      const moved = moveNodes(straightened(now, chosen), positions);
       return moveNotes(moved, followingNotes(now, moved, catalog));
     };
     const drawn = drawing({ ...designer, document: arranged(document) });

@@ -1,6 +1,6 @@
 import { create } from "zustand";
 
-type DialogName = "commands" | "search" | "connect" | "pin" | "shortcuts" | "fragment";
+type DialogName = "commands" | "search" | "connect" | "pin" | "double" | "shortcuts" | "fragment";
 
 /** The dialog of the designer that is open, if any. */
 export const useDialogs = create<{ open: DialogName | null }>()(() => ({

@@ -1,9 +1,9 @@
-/** Commands for what only simulations use: records on edges, and muted nodes. */
+/** Commands for what only simulations and tests use: records on edges, muted nodes, and doubles. */
 
 import { canPin } from "../designer/derived";
 import { chosenDrawnEdge, drawing } from "../designer/drawn";
 import { edgeId, isStoreKind } from "../graph/document";
-import { mutable, mutedOf, pinOn, setPin, toggleMuted } from "../graph/pins";
+import { doubleOf, mutable, mutedOf, pinOn, setDouble, setPin, toggleMuted } from "../graph/pins";
 import { t } from "../ui/i18n";
 import { type Command, type CommandContext, chosenNodes, editable } from "./command";
 import { openDialog } from "./dialogs";
@@ -56,5 +56,41 @@ export const mute: Command = {
     const muted = mutedOf(designer.document);
     const all = mutable(drawn, nodes).every((id) => muted.includes(id));
     designer.change(all ? t("Unmute") : t("Mute"), (now) => toggleMuted(now, nodes, drawn));
+  },
+};
+
+/** The selected node, if a table of answers can stand for it. */
+function chosenNode(context: CommandContext) {
+  const drawn = drawing(context.designer);
+  const [id, ...others] = mutable(drawn, chosenNodes(context));
+  if (id === undefined || others.length > 0) return undefined;
+  const passes =
+    drawn.edges.some((edge) => edge.target === id) &&
+    drawn.edges.some((edge) => edge.source === id);
+  return passes ? id : undefined;
+}
+
+export const double: Command = {
+  id: "double",
+  group: "edit",
+  title: () => t("Double for simulations and tests…"),
+  shortcuts: ["Shift+D"],
+  enabled: (context) => editable(context) && chosenNode(context) !== undefined,
+  run: () => openDialog("double"),
+};
+
+export const removeDouble: Command = {
+  id: "remove-double",
+  group: "edit",
+  title: () => t("Remove the double"),
+  enabled: (context) => {
+    const id = chosenNode(context);
+    const { document } = context.designer;
+    return editable(context) && id !== undefined && doubleOf(document, id) !== undefined;
+  },
+  run: (context) => {
+    const id = chosenNode(context);
+    if (id === undefined) return;
+    context.designer.change(t("Remove the double"), (now) => setDouble(now, id, null));
   },
 };

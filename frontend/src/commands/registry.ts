@@ -3,6 +3,7 @@
 import { addNode } from "./addNode";
 import * as arrange from "./arrange";
 import { autoLayout } from "./autoLayout";
+import * as bends from "./bends";
 import type { Command } from "./command";
 import { connectNodes } from "./connectNodes";
 import { connectTo } from "./connectTo";
@@ -69,6 +70,7 @@ const own: readonly Command[] = [
   groups.editNote,
   ...Object.values(fragments),
   ...Object.values(part),
+  ...Object.values(bends),
   ...Object.values(arrange),
   ...Object.values(view),
   exportDocument,

@@ -67,6 +67,7 @@ export const zh = {
   "Pin records on the edge…": "固定连线上的记录…",
   "Mute in simulations, or unmute": "在模拟中静音或取消静音",
   Mute: "静音",
+  "Remove all bends of the edge": "删除连线的所有折点",
   Unmute: "取消静音",
   "Make a fragment…": "制作片段…",
   "Open the fragment in place, or close it": "就地打开或关闭片段",

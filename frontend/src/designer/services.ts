@@ -48,6 +48,8 @@ export interface DesignerServices {
   fragment(id: number, version: number): Promise<TopologyDocument>;
   /** Creates a fragment with a first version, and returns its id. */
   createFragment(name: string, document: TopologyDocument): Promise<number>;
+  /** Saves a document as the version of a fragment after `base`, and returns its number. */
+  saveFragment(id: number, base: number, document: TopologyDocument): Promise<number>;
   /** The address of the page that shows a topology or a fragment. */
   topologyAddress(id: number): string;
   /** A few of the latest records of a topic, in the formats of a source; rejects if they cannot be read. */

@@ -36,7 +36,6 @@ export const zh = {
   "The document is the same.": "文档相同。",
   "Add this topology": "添加此拓扑",
   "Commit the latest version again": "再次提交最新版本",
-  "Save as version {n}": "保存为版本 {n}",
   "Take the tests in": "采用测试",
   "Leave the document as it is": "保留文档不变",
   "git.each_saved_version_becomes_commit": "每个保存的版本都会成为一个提交，包含文档、程序和测试。",

@@ -1,5 +1,6 @@
 /** Every change of a document, as a function from the old one to the new one. */
 
+import { movedBends, renamedBends, withoutLostBends } from "./bends";
 import { type Catalog, kindOf, portsOf, startingParams } from "./catalog";
 import { firstFit, firstSource, type PortAddress } from "./connect";
 import {
@@ -97,10 +98,10 @@ export function reconnect(
   to: PortAddress,
 ): TopologyDocument {
   const moved = makeEdge(from.node, from.port, to.node, to.port);
-  return {
+  return withoutLostBends({
     ...document,
     edges: document.edges.map((other) => (edgeId(other) === edgeId(edge) ? moved : other)),
-  };
+  });
 }
 
 export function removeEdges(
@@ -108,7 +109,8 @@ export function removeEdges(
   edges: ReadonlySet<string>,
 ): TopologyDocument {
   const kept = document.edges.filter((edge) => !edges.has(edgeId(edge)));
-  return kept.length === document.edges.length ? document : { ...document, edges: kept };
+  if (kept.length === document.edges.length) return document;
+  return withoutLostBends({ ...document, edges: kept });
 }
 
 export function removeNodes(
@@ -189,7 +191,7 @@ export function insertOnEdge(
   // Between two nodes of a group, it belongs to the group.
   const group = groupOf(document, from.node);
   const inside = group !== undefined && group === groupOf(document, to.node);
-  const spliced = { ...document, edges };
+  const spliced = withoutLostBends({ ...document, edges });
   const joined = inside ? setGroupOf(spliced, node, group.id) : spliced;
   return exit === null ? joined : connect(joined, exit, to);
 }
@@ -239,6 +241,7 @@ export function makeRoom(
   return moveNodes(document, positions);
 }
 
+/** Moves nodes. Bends of edges between nodes that move alike move along. */
 export function moveNodes(
   document: TopologyDocument,
   positions: ReadonlyMap<string, Position>,
@@ -252,7 +255,7 @@ export function moveNodes(
     moved = true;
     return { ...node, position: { x: position.x, y: position.y } };
   });
-  return moved ? { ...document, nodes } : document;
+  return moved ? movedBends(document, { ...document, nodes }) : document;
 }
 
 function changeNode(
@@ -297,6 +300,7 @@ export function setParam(
   const params = value === undefined ? others : { ...paramsOf(node), [name]: value };
   const changed = { ...node, params };
   let edges = document.edges;
+  let bent = document;
   for (const side of ["output", "input"] as const) {
     const before = outputNames(catalog, node, side);
     const after = outputNames(catalog, changed, side);
@@ -308,7 +312,7 @@ export function setParam(
         if (now !== undefined && now !== port && !after.includes(port)) renames.set(port, now);
       });
     }
-    edges = edges.flatMap((edge) => {
+    const follow = (edge: DocumentEdge): DocumentEdge[] => {
       const mine = side === "output" ? edge.source === id : edge.target === id;
       const port = side === "output" ? sourcePort(edge) : targetPort(edge);
       if (!mine || after.includes(port) || (side === "input" && port === "store")) return [edge];
@@ -319,9 +323,11 @@ export function setParam(
           ? makeEdge(edge.source, now, edge.target, targetPort(edge))
           : makeEdge(edge.source, sourcePort(edge), edge.target, now),
       ];
-    });
+    };
+    edges = edges.flatMap(follow);
+    bent = renamedBends(bent, (edge) => follow(edge)[0] ?? edge);
   }
-  return { ...changeNode(document, id, () => changed), edges };
+  return withoutLostBends({ ...changeNode(bent, id, () => changed), edges });
 }
 
 export function setSetting(

@@ -1,5 +1,6 @@
 /** Parts of a document as JSON text, for copying between topologies, tabs and editors. */
 
+import { addBends, copiedBends } from "./bends";
 import type { Catalog } from "./catalog";
 import { freshId } from "./changes";
 import {
@@ -18,7 +19,7 @@ const FRAGMENT = "millrace.fragment/1";
 
 type Fragment = Pick<TopologyDocument, "nodes" | "edges" | "drawing" | "fragments">;
 
-/** The chosen nodes, the edges between them, the groups of which all nodes are chosen, and the chosen notes. */
+/** The chosen nodes, the edges between them with their bends, the groups of which all nodes are chosen, and the chosen notes. */
 export function cut(
   document: TopologyDocument,
   chosen: ReadonlySet<string>,
@@ -29,10 +30,16 @@ export function cut(
     return members.length > 0 && members.every((id) => chosen.has(id));
   });
   const written = notesOf(document).filter((note) => notes.includes(note.id));
+  const bends = copiedBends(document.drawing, (id) => (chosen.has(id) ? id : undefined), {
+    x: 0,
+    y: 0,
+  });
   return {
     nodes: document.nodes.filter((node) => chosen.has(node.id)),
     edges: document.edges.filter((edge) => chosen.has(edge.source) && chosen.has(edge.target)),
-    ...(groups.length + written.length === 0 ? {} : { drawing: { groups, notes: written } }),
+    ...(groups.length + written.length + bends.length === 0
+      ? {}
+      : { drawing: { groups, notes: written, ...(bends.length > 0 ? { bends } : {}) } }),
     ...(document.fragments === undefined || !document.nodes.some(isFragment)
       ? {}
       : { fragments: document.fragments }),
@@ -159,6 +166,7 @@ export function paste(
     notes.push({ ...note, id, position: snap({ x: x + offset.x, y: y + offset.y }) });
     fresh.push(id);
   }
+  const bends = copiedBends(fragment.drawing, (id) => renamed.get(id), offset);
   const used = nodes.some(isFragment) ? fragment.fragments : undefined;
   const joined = {
     ...document,
@@ -167,7 +175,10 @@ export function paste(
     edges: [...document.edges, ...edges],
   };
   return {
-    document: fragment.drawing === undefined ? joined : setNotes(setGroups(joined, groups), notes),
+    document:
+      fragment.drawing === undefined
+        ? joined
+        : addBends(setNotes(setGroups(joined, groups), notes), bends),
     ids: nodes.map((node) => node.id),
     notes: fresh,
   };

@@ -1,5 +1,6 @@
 /** Groups and notes: the part of a document that is drawn and never runs. */
 
+import { withoutLostBends } from "./bends";
 import type { Catalog } from "./catalog";
 import {
   type DocumentEdge,
@@ -274,8 +275,12 @@ export function freshMark(taken: readonly { id: string }[], word: string): strin
   return `${word}-${number}`;
 }
 
-/** Removes nodes that no longer exist from their groups, and groups that have become empty. */
+/** Removes nodes that no longer exist from their groups, groups that have become empty, and bends of lost edges. */
 export function pruned(document: TopologyDocument): TopologyDocument {
+  return withoutLostBends(withoutLostNodes(document));
+}
+
+function withoutLostNodes(document: TopologyDocument): TopologyDocument {
   const before = groupsOf(document);
   if (before.length === 0) return document;
   const existing = new Set(document.nodes.map((node) => node.id));

@@ -1,5 +1,6 @@
 /** Fragments that are opened in place: what is drawn for them, and where everything else is then. */
 
+import { placedBends } from "./bends";
 import type { Catalog } from "./catalog";
 import {
   asObject,
@@ -348,7 +349,9 @@ function open(
     nodes: own.map((each) => each.id),
     ...(parent === undefined ? {} : { parent }),
   };
-  const drawn = moveNotes({ ...document, nodes, edges: inside.edges }, notes);
+  const drawn = placedBends(moveNotes({ ...document, nodes, edges: inside.edges }, notes), (at) =>
+    place(moved(insertion, point(at))),
+  );
   return {
     document: setGroups(drawn, [...groups, group]),
     inner: group.nodes,

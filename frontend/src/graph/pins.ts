@@ -1,4 +1,4 @@
-/** Records on edges and muted nodes: the part of a document that only simulations use. */
+/** Records on edges, muted nodes and doubles: the part of a document that only simulations and tests use. */
 
 import {
   asObject,
@@ -16,6 +16,8 @@ import { isFragment } from "./fragments";
 type Drawing = NonNullable<TopologyDocument["drawing"]>;
 export type Pin = NonNullable<Drawing["pins"]>[number];
 export type PinnedRecord = Pin["records"][number];
+export type Double = NonNullable<Drawing["doubles"]>[number];
+export type DoubleRow = NonNullable<Double["rows"]>[number];
 
 const NONE: readonly never[] = [];
 
@@ -49,6 +51,34 @@ export function mutedOf(document: TopologyDocument): readonly string[] {
   if (muted.length === 0) return NONE;
   const within = withinFragments(document);
   return muted.filter((id) => within(id) || document.nodes.some((node) => node.id === id));
+}
+
+/** The doubles of nodes that exist, those within fragments among them. */
+export function doublesOf(document: TopologyDocument): readonly Double[] {
+  const doubles = document.drawing?.doubles ?? NONE;
+  if (doubles.length === 0) return NONE;
+  const within = withinFragments(document);
+  return doubles.filter(
+    ({ node }) => within(node) || document.nodes.some((each) => each.id === node),
+  );
+}
+
+export function doubleOf(document: TopologyDocument, node: string): Double | undefined {
+  return document.drawing?.doubles?.find((double) => double.node === node);
+}
+
+/** Lets a table of answers stand for a node in place of the one that it has; null: the node itself runs. */
+export function setDouble(
+  document: TopologyDocument,
+  node: string,
+  double: Omit<Double, "node"> | null,
+): TopologyDocument {
+  const others = doublesOf(document).filter((each) => each.node !== node);
+  const doubles = double === null ? others : [...others, { ...double, node }];
+  const { drawing, ...rest } = document;
+  const { doubles: _old, ...parts } = drawing ?? {};
+  const next = { ...parts, ...(doubles.length > 0 ? { doubles } : {}) };
+  return Object.keys(next).length === 0 ? rest : { ...rest, drawing: next };
 }
 
 function withParts(

@@ -1,5 +1,6 @@
 /** The way of a wire: from an output to an input to its right, around the nodes between them. */
 
+import { pointsOf, wayThrough } from "./bends";
 import { type Catalog, portsOf } from "./catalog";
 import {
   type DocumentEdge,
@@ -127,8 +128,8 @@ function columnsOf<T extends Box>(boxes: readonly T[]): (from: Position, to: Pos
 }
 
 /**
- * The corners of every wire that carries records and goes to the right, by the id of the edge. Collapsed groups stand for
- * the nodes in them.
+ * The corners of every wire that carries records and goes to the right or is bent, by the id of the edge. Collapsed groups
+ * stand for the nodes in them, and wires to them are not bent.
  */
 export function ways(
   document: TopologyDocument,
@@ -143,6 +144,7 @@ export function ways(
     if (collapsed) boxes.push({ id: `${group.id}:`, ...box });
   }
   const near = columnsOf(boxes);
+  const bent = pointsOf(document);
   const shownAs = (node: string) => {
     const frame = hidden.get(node);
     return frame === undefined ? node : `${frame.group.id}:`;
@@ -153,6 +155,11 @@ export function ways(
     if (own[0] === own[1]) continue;
     const ends = endsOf(edge, nodes, catalog, hidden);
     if (ends === null) continue;
+    const points = bent.get(edgeId(edge));
+    if (points !== undefined && !hidden.has(edge.source) && !hidden.has(edge.target)) {
+      found.set(edgeId(edge), wayThrough(...ends, points));
+      continue;
+    }
     const others = near(...ends).filter((box) => !own.includes(box.id));
     const way = wayAround(...ends, others);
     if (way !== null) found.set(edgeId(edge), way);
@@ -171,7 +178,8 @@ export function groupPlace(
   return { x: frame.box.x + port.place.x, y: frame.box.y + port.place.y };
 }
 
-function endsOf(
+/** Where the wire of an edge begins and ends; null if it carries no records. */
+export function endsOf(
   edge: DocumentEdge,
   nodes: ReadonlyMap<string, DocumentNode>,
   catalog: Catalog,
@@ -180,6 +188,7 @@ function endsOf(
   const source = nodes.get(edge.source);
   const target = nodes.get(edge.target);
   if (source === undefined || target === undefined || isStoreKind(source.kind)) return null;
+  if (targetPort(edge) === "store") return null;
   const from =
     groupPlace(hidden.get(edge.source), "output", innerPort(edge, "source")) ??
     portPlace(catalog, source, "output", sourcePort(edge));

@@ -1,8 +1,9 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import IconChevronRight from "@tabler/icons-react/dist/esm/icons/IconChevronRight.mjs";
-import { useQuery } from "@tanstack/react-query";
-import { type ComponentType, useId, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type ComponentType, useId, useMemo, useState } from "react";
 import { Link } from "react-router";
+import { asApiError } from "../api/client";
 import { hueOf } from "../designer/derived";
 import { drawnOf } from "../designer/drawn";
 import { useRuntime } from "../designer/runtime";
@@ -13,6 +14,7 @@ import { kindOf } from "../graph/catalog";
 import {
   asObject,
   type DocumentNode,
+  edgeId,
   emptyDocument,
   isStoreKind,
   type Json,
@@ -20,12 +22,19 @@ import {
   type TopologyDocument,
 } from "../graph/document";
 import { setArgument, updateFragment } from "../graph/fragmentChanges";
-import { type Definition, definitionOf, partsOf, referenceOf } from "../graph/fragments";
+import {
+  type Definition,
+  definitionOf,
+  definitionsOf,
+  partsOf,
+  referenceOf,
+} from "../graph/fragments";
 import { parametersOf, placeOf, typedValue } from "../graph/parameters";
 import { Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { changesBetween } from "../versions/changes";
+import { canonical } from "../versions/merge";
 import { Facts } from "./Facts";
 import { FieldProblems } from "./Field";
 import { Section } from "./Section";
@@ -96,7 +105,90 @@ function Arguments({ node, definition }: { node: DocumentNode; definition: Defin
   );
 }
 
-/** The version of the fragment, and what a newer one changes. */
+/** What a definition has that affects how it runs, as text. */
+function essence({ edges, nodes, parameters }: TopologyDocument): string {
+  const own = nodes.map(({ description: _d, label: _l, position: _p, ...node }) => canonical(node));
+  return canonical([own.sort(), edges.map(edgeId).sort(), parameters ?? {}]);
+}
+
+/**
+ * A definition that was changed in this topology, and is not the workspace's version of its number. It can become the next
+ * version, or give way to the workspace's.
+ */
+function ChangedHere(props: {
+  node: DocumentNode;
+  mine: TopologyDocument;
+  theirs: TopologyDocument;
+  fragment: { readonly id: number; readonly latest_version: number | null };
+}) {
+  const { fragment, mine, node, theirs } = props;
+  const services = useServices();
+  const queries = useQueryClient();
+  const readOnly = useDesigner((state) => state.readOnly);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const { name, version } = partsOf(referenceOf(node));
+  const use = (number: number, definition: TopologyDocument) => {
+    const reference = `${name}@${number}`;
+    useDesigner.getState().change(t("Use version {n} of the workspace", { n: number }), (now) => {
+      const users = now.nodes.filter((each) => referenceOf(each) === referenceOf(node));
+      return users.reduce((made, { id }) => updateFragment(made, id, reference, definition), now);
+    });
+  };
+  const save = async () => {
+    setBusy(true);
+    setFailure(null);
+    try {
+      // A document contains the fragments that it uses.
+      const inner = definitionsOf(useDesigner.getState().document.fragments, mine.nodes);
+      const some = Object.keys(inner).length > 0;
+      const made = { ...mine, name, ...(some ? { fragments: inner } : {}) };
+      const number = await services.saveFragment(fragment.id, fragment.latest_version ?? 0, made);
+      use(number, made);
+      void queries.invalidateQueries({ queryKey: ["fragments"] });
+    } catch (error) {
+      setFailure(asApiError(error).text);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const next = (fragment.latest_version ?? 0) + 1;
+  return (
+    <>
+      <Note tone="degraded">
+        <span data-testid="fragment-changed">
+          {t(
+            {
+              id: "inspector.fragment_changed_here",
+              message:
+                "Changed in this topology: it is not version {n} of the workspace any more ({text}).",
+            },
+            { n: version, text: changesBetween(theirs, mine) || t("parameters") },
+          )}
+        </span>
+      </Note>
+      {failure === null ? null : <Note tone="failed">{failure}</Note>}
+      {readOnly ? null : (
+        <div className="button-row">
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={busy}
+            onClick={() => void save()}
+            data-testid="save-fragment"
+          >
+            {t("Save as version {n}", { n: next })}
+          </Button>
+          <Button size="compact-sm" variant="default" onClick={() => use(version, theirs)}>
+            {t("Use version {n} of the workspace", { n: version })}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The version of the fragment, what was changed in it here, and what a newer one changes. */
 function FragmentVersion({ node, definition }: { node: DocumentNode; definition: Definition }) {
   const services = useServices();
   const readOnly = useDesigner((state) => state.readOnly);
@@ -114,6 +206,16 @@ function FragmentVersion({ node, definition }: { node: DocumentNode; definition:
     queryFn: () => services.fragment(id, newest ?? 0),
     enabled: newest !== null && newest > version,
   }).data;
+  const saved = useQuery({
+    queryKey: ["fragment", id, version],
+    queryFn: () => services.fragment(id, version),
+    enabled: newest !== null && newest >= version,
+  }).data;
+  const mine = useMemo(() => asDocument(definition), [definition]);
+  const changed = useMemo(
+    () => saved !== undefined && essence(saved) !== essence(mine),
+    [saved, mine],
+  );
   const reference = `${name}@${newest}`;
   const update = (fragment: TopologyDocument) =>
     useDesigner
@@ -139,6 +241,9 @@ function FragmentVersion({ node, definition }: { node: DocumentNode; definition:
         <Link to={services.topologyAddress(found.id)} className="link-row">
           <Cut>{t("Open the fragment")}</Cut>
         </Link>
+      )}
+      {found == null || saved === undefined || !changed ? null : (
+        <ChangedHere node={node} mine={mine} theirs={saved} fragment={found} />
       )}
       {newer === undefined || newest === null ? null : (
         <>

@@ -21,12 +21,13 @@ type Shown =
   | "starting"
   | { readonly failure: string };
 
-/** `wrong`: whether the compiler refuses the expression, so that it has no values. */
+/** `wrong`: whether the compiler refuses the expression, so that it has no values. `told`: nothing else shows why. */
 function useTried(
   node: DocumentNode,
   text: string,
   port: string | undefined,
   wrong: boolean,
+  told: boolean,
 ): Shown {
   const services = useServices();
   const [shown, setShown] = useState<Shown>("nothing");
@@ -54,7 +55,7 @@ function useTried(
         if (found.code === "simulator_starting") {
           setShown("starting");
           timer = setTimeout(() => void ask(), AGAIN_MS);
-        } else if (found.code === "invalid_expression") {
+        } else if (found.code === "invalid_expression" && !told) {
           // The field itself shows what is wrong.
           setShown("nothing");
         } else setShown({ failure: found.text });
@@ -66,7 +67,7 @@ function useTried(
       stop.abort();
       clearTimeout(timer);
     };
-  }, [services, node.id, port, text, passed, pins, compiled, wrong]);
+  }, [services, node.id, port, text, passed, pins, compiled, wrong, told]);
   return shown;
 }
 
@@ -76,8 +77,9 @@ export function TriedValues(props: {
   text: string;
   port: string | undefined;
   wrong: boolean;
+  told?: boolean;
 }) {
-  const shown = useTried(props.node, props.text, props.port, props.wrong);
+  const shown = useTried(props.node, props.text, props.port, props.wrong, props.told === true);
   if (shown === "nothing") return null;
   if (shown === "no_samples")
     return (

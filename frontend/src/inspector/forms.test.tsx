@@ -43,6 +43,10 @@ class QuietServices implements DesignerServices {
     return emptyDocument("");
   }
 
+  async saveFragment() {
+    return 2;
+  }
+
   async createFragment() {
     return 1;
   }
@@ -503,4 +507,128 @@ test("the schema of a source comes from records of its topic, or from another to
   expect(known?.textContent).toBe("As in Shopitem STRING");
   await click(known);
   expect(schema()).toEqual({ format: "json", schema: "item STRING" });
+});
+
+/** Waits until a part that is loaded on demand is there. */
+async function loaded(selector: string): Promise<HTMLElement> {
+  for (let times = 0; times < 200; times += 1) {
+    const found = place.querySelector<HTMLElement>(selector);
+    if (found !== null) return found;
+    await act(async () => new Promise((resolve) => setTimeout(resolve, 20)));
+  }
+  throw new Error(`There is no ${selector}`);
+}
+
+const press = (name: string, within: Element = place) =>
+  act(async () => {
+    const all = [...within.querySelectorAll<HTMLButtonElement>("button")];
+    const found = all.find(
+      (each) => each.textContent === name || each.getAttribute("aria-label") === name,
+    );
+    if (found === undefined) throw new Error(`There is no button ${name}`);
+    found.click();
+  });
+
+test("a struct is built as rows: named, moved, removed and added, and is text again", async () => {
+  const id = edit.drop("map_values");
+  const text = "named_struct('item', value.item, 'at', struct(value.x AS x))";
+  useDesigner.setState((state) => ({
+    document: setParam(state.document, CATALOG, id, "value", text),
+  }));
+  await show(<Inspector nodeRuntime={undefined} />);
+  const written = () => {
+    const node = findNode(edit.document(), id);
+    return node === undefined ? undefined : paramsOf(node).value;
+  };
+  await loaded(".schema-ask");
+  await press("As fields", field("value"));
+  const rows = await loaded(".struct-rows");
+  // The rows of a nested struct are in its row.
+  expect(rows.querySelectorAll(".list-row .list-row")).toHaveLength(1);
+  const names = () => [...place.querySelectorAll<HTMLInputElement>(".struct-name input")];
+  expect(names().map((each) => each.value)).toEqual(["item", "at", "x"]);
+  const [name] = names();
+  if (name === undefined) throw new Error("There is no field");
+  await type(name, "thing");
+  await act(async () => name.dispatchEvent(new FocusEvent("focusout", { bubbles: true })));
+  expect(written()).toBe("named_struct('thing', value.item, 'at', struct(value.x AS x))");
+  await press("Move down", rows);
+  expect(written()).toBe("named_struct('at', struct(value.x AS x), 'thing', value.item)");
+  await press("Remove", rows);
+  expect(written()).toBe("named_struct('thing', value.item)");
+  await press("Add a field", rows);
+  expect(written()).toBe("named_struct('thing', value.item, 'field_2', NULL)");
+  await press("As text", field("value"));
+  expect(place.querySelector(".struct-rows")).toBeNull();
+});
+
+test("a schema is built as rows", async () => {
+  const id = edit.drop("source.stream");
+  useDesigner.setState((state) => ({
+    document: setParam(state.document, CATALOG, id, "value", {
+      format: "json",
+      schema: "item STRING, at STRUCT<x: INT>",
+    }),
+  }));
+  await show(<Inspector nodeRuntime={undefined} />);
+  await press("As fields", field("value"));
+  const rows = await loaded(".struct-rows");
+  await press("Add a field", rows.querySelector(".struct-rows") ?? rows);
+  await press("Remove", rows);
+  const node = findNode(edit.document(), id);
+  expect(node && paramsOf(node).value).toEqual({
+    format: "json",
+    schema: "at STRUCT<x: INT, field_2: STRING>",
+  });
+});
+
+test("a fragment that was changed here is saved as the next version, or given up", async () => {
+  const definition = (predicate: string) => ({
+    nodes: [
+      { id: "in", kind: "fragment.input", params: {} },
+      { id: "keep", kind: "filter", params: { predicate } },
+      { id: "out", kind: "fragment.output", params: {} },
+    ],
+    edges: [
+      { source: "in", target: "keep" },
+      { source: "keep", target: "out" },
+    ],
+  });
+  const here = {
+    ...emptyDocument("here"),
+    nodes: ["one", "two"].map((id) => ({
+      id,
+      kind: "fragment",
+      params: { fragment: "Clean@1" },
+    })),
+    fragments: { "Clean@1": definition("value > 2") },
+  };
+  const open = () => {
+    edit = editor(here as never);
+    edit.select("one");
+    return show(<Inspector nodeRuntime={undefined} />);
+  };
+  const theirs = { ...emptyDocument("Clean"), ...definition("value > 1") };
+  const fragments = vi
+    .spyOn(services, "fragments")
+    .mockResolvedValue([{ id: 7, name: "Clean", latest_version: 1 }] as never);
+  vi.spyOn(services, "fragment").mockResolvedValue(theirs as never);
+  const save = vi.spyOn(services, "saveFragment");
+  await open();
+  const note = await loaded('[data-testid="fragment-changed"]');
+  expect(note.textContent).toContain("it is not version 1 of the workspace any more");
+  expect(note.textContent).toContain("changed keep");
+  await press("Save as version 2");
+  expect(save.mock.calls[0]?.slice(0, 2)).toEqual([7, 1]);
+  const used = () => edit.document().nodes.map((node) => paramsOf(node).fragment);
+  expect(used()).toEqual(["Clean@2", "Clean@2"]);
+  expect(Object.keys(edit.document().fragments ?? {})).toEqual(["Clean@2"]);
+
+  await open();
+  await loaded('[data-testid="fragment-changed"]');
+  await press("Use version 1 of the workspace");
+  expect(used()).toEqual(["Clean@1", "Clean@1"]);
+  expect(JSON.stringify(edit.document().fragments)).toContain("value > 1");
+  expect(place.querySelector('[data-testid="fragment-changed"]')).toBeNull();
+  fragments.mockRestore();
 });

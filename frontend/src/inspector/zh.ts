@@ -1,4 +1,13 @@
 export const zh = {
+  "inspector.fragment_changed_here": "已在此拓扑中更改：不再是工作区的版本 {n}（{text}）。",
+  parameters: "参数",
+  "Use version {n} of the workspace": "使用工作区的版本 {n}",
+  "As text": "以文本编辑",
+  "As fields": "以字段编辑",
+  "Build a struct": "构建结构体",
+  "Add a field": "添加字段",
+  "Field {n}": "字段 {n}",
+  "Type of field {n}": "字段 {n} 的类型",
   "Add a rule": "添加规则",
   "inspector.cluster_does_not_respond": "Kafka 集群没有响应：不会列出已有的主题。",
   "inspector.partitions_and_records": "{partitions} 个分区 · {records}",

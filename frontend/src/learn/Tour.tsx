@@ -1,6 +1,6 @@
 import "./learn.css";
 import { Button } from "@mantine/core";
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { endTour, showStep, useGuides } from "../commands/guides";
 import { t } from "../ui/i18n";
 import { useEscape } from "../ui/useEscape";
@@ -17,28 +17,71 @@ interface Box {
   readonly height: number;
 }
 
-/** The place of a step's target on the screen; null while there is none. */
-function useTarget(selector: string): Box | null {
-  const [box, setBox] = useState<Box | null>(null);
+/** What a step is about, and the nodes of the drawing, on the screen. */
+interface Seen {
+  readonly target: Box | null;
+  readonly nodes: readonly Box[];
+}
+
+const boxOf = ({ height, left, top, width }: DOMRect): Box => ({ height, left, top, width });
+
+/** The place of a step's target on the screen, null while there is none, and of the nodes. */
+function useSeen(selector: string): Seen {
+  const [seen, setSeen] = useState<Seen>({ target: null, nodes: [] });
   useLayoutEffect(() => {
     const look = () => {
       const found = document.querySelector(selector)?.getBoundingClientRect();
-      const shown = found === undefined || found.width === 0 ? null : found;
-      setBox((before) =>
-        shown === null || before === null || !same(before, shown)
-          ? shown && { left: shown.left, top: shown.top, width: shown.width, height: shown.height }
-          : before,
+      const target = found === undefined || found.width === 0 ? null : boxOf(found);
+      const nodes = [...document.querySelectorAll(".designer-canvas .react-flow__node")].map(
+        (node) => boxOf(node.getBoundingClientRect()),
       );
+      const now = { target, nodes };
+      setSeen((before) => (JSON.stringify(before) === JSON.stringify(now) ? before : now));
     };
     look();
     const timer = setInterval(look, LOOK_MS);
     return () => clearInterval(timer);
   }, [selector]);
-  return box;
+  return seen;
 }
 
-const same = (a: Box, b: Box) =>
-  a.left === b.left && a.top === b.top && a.width === b.width && a.height === b.height;
+/** The area in which two boxes, and some air around the first one, cover each other. */
+function shared(a: Box, b: Box): number {
+  const side = (from: "left" | "top", size: "width" | "height") =>
+    Math.min(a[from] + a[size] + GAP, b[from] + b[size]) - Math.max(a[from] - GAP, b[from]);
+  return Math.max(0, side("left", "width")) * Math.max(0, side("top", "height"));
+}
+
+/** The distance of places that are tried, in pixels. */
+const STEP = 24;
+
+/**
+ * Where the card covers least of what it explains: of the target, unless that fills the page, and of the nodes. Of such
+ * places, the one nearest to the target.
+ */
+export function freePlace(
+  target: Box | null,
+  nodes: readonly Box[],
+  card: { width: number; height: number },
+): Box {
+  const { innerHeight, innerWidth } = window;
+  const wanted = placeOf(target, card);
+  const fills = target !== null && target.width * target.height > (innerWidth * innerHeight) / 3;
+  const covered = (at: Box) =>
+    nodes.reduce((sum, node) => sum + shared(at, node), 0) +
+    (target === null || fills ? 0 : shared(at, target) * 2);
+  let [best, least, near] = [wanted, covered(wanted), 0];
+  if (least === 0) return wanted;
+  for (let top = GAP; top + card.height + GAP <= innerHeight; top += STEP) {
+    for (let left = GAP; left + card.width + GAP <= innerWidth; left += STEP) {
+      const at = { ...card, left, top };
+      const area = covered(at);
+      const far = Math.hypot(left - wanted.left, top - wanted.top);
+      if (area < least || (area === least && far < near)) [best, least, near] = [at, area, far];
+    }
+  }
+  return best;
+}
 
 /** Where the card has room: beside the target, or inside a target that fills the page. */
 export function placeOf(target: Box | null, card: { width: number; height: number }): Box {
@@ -79,7 +122,7 @@ export function Tour() {
 function Card({ at, step }: { at: number; step: TourStep }) {
   const card = useRef<HTMLElement>(null);
   const next = useRef<HTMLButtonElement>(null);
-  const target = useTarget(step.target);
+  const { nodes, target } = useSeen(step.target);
   const [size, setSize] = useState({ width: 440, height: 160 });
   useEscape(true, endTour, useRef<HTMLElement>(null));
   useEffect(() => {
@@ -91,7 +134,7 @@ function Card({ at, step }: { at: number; step: TourStep }) {
     if (found !== null && step !== null)
       setSize({ width: found.offsetWidth, height: found.offsetHeight });
   }, [step]);
-  const { left, top } = placeOf(target, size);
+  const { left, top } = useMemo(() => freePlace(target, nodes, size), [target, nodes, size]);
   const last = at === STEPS.length - 1;
   return (
     <>

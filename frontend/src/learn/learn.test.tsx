@@ -13,7 +13,7 @@ import { theme } from "../theme/theme";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { LearnDialog } from "./LearnDialog";
 import { LESSONS } from "./lessons";
-import { placeOf, Tour } from "./Tour";
+import { freePlace, placeOf, Tour } from "./Tour";
 import { STEPS } from "./tourSteps";
 
 const DOCUMENTS = join(import.meta.dirname, "../../../backend/catalog/documents");
@@ -138,4 +138,23 @@ test("the card is beside its target, and always on the screen", () => {
     expect(top + card.height).toBeLessThanOrEqual(innerHeight);
   }
   expect(placeOf(targets[1] ?? null, card).left).toBe(260);
+});
+
+test("the card of the tour covers neither the panel that it is about nor a node", () => {
+  const card = { width: 440, height: 160 };
+  const panel = { left: 0, top: innerHeight - 260, width: innerWidth, height: 260 };
+  const nodes = [0, 1, 2].map((index) => ({
+    left: innerWidth - 240 * (index + 1),
+    top: innerHeight - 380,
+    width: 216,
+    height: 56,
+  }));
+  const at = freePlace(panel, nodes, card);
+  const apart = (box: typeof panel) =>
+    at.left + at.width <= box.left ||
+    box.left + box.width <= at.left ||
+    at.top + at.height <= box.top ||
+    box.top + box.height <= at.top;
+  expect([panel, ...nodes].map(apart)).toEqual([true, true, true, true]);
+  expect(freePlace(panel, [], card)).toEqual(placeOf(panel, card));
 });

@@ -54,10 +54,15 @@ const SMALLEST = 0.6;
 
 function readable(box: HTMLElement | null) {
   const svg = box?.querySelector("svg");
-  const width = Number(svg?.getAttribute("width"));
   if (svg == null) return;
-  svg.style.minWidth = `${Math.round(width * SMALLEST)}px`;
-  svg.style.maxWidth = `${width}px`;
+  for (const [side, least, most] of [
+    ["width", "minWidth", "maxWidth"],
+    ["height", "minHeight", "maxHeight"],
+  ] as const) {
+    const size = Number(svg.getAttribute(side));
+    svg.style[least] = `${Math.round(size * SMALLEST)}px`;
+    svg.style[most] = `${size}px`;
+  }
 }
 
 /** Two versions in one drawing, with what was added, removed and changed, and the settings of a chosen node. */

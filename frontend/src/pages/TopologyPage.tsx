@@ -13,7 +13,7 @@ import {
   topicFacts,
   tryExpression,
 } from "../api/topicCalls";
-import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
+import { createVersion, getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
 import { usePromoting, useScaling, useShadowing, useStarting } from "../deployments/steps";
@@ -34,7 +34,7 @@ import { useLive } from "../live/store";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
 import { VersionNote } from "../runtime/VersionNote";
-import { useLanguage } from "../ui/i18n";
+import { t, useLanguage } from "../ui/i18n";
 import { later, useRest } from "../ui/later";
 import {
   beginEditing,
@@ -296,9 +296,14 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         return found ?? emptyDocument("");
       },
       createFragment: (name, document) => createFragment(ws, name, document),
+      saveFragment: async (id, base, document) => {
+        const message = t("From {topology}", { topology: topology.name });
+        const version = { document, message, base_version: base, draft_revision: null };
+        return (await createVersion(id, version)).number;
+      },
       topologyAddress: (id) => `/w/${ws}/t/${id}`,
     }),
-    [ws, topology.id],
+    [ws, topology.id, topology.name],
   );
   const bottom = useMemo(
     () => bottomTabs(ws, topology.id, { editor, operator }),

@@ -1,4 +1,5 @@
 export const zh = {
+  "From {topology}": "来自 {topology}",
   "pages.you_changed_this_draft":
     "您在另一个窗口中也修改了此草稿。在您选择之前不会发送任何内容；另一份草稿保留在撤销历史中。",
   "Keep this one": "保留此窗口的草稿",

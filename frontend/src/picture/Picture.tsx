@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { hueOf } from "../designer/derived";
 import { wirePath } from "../designer/wire";
+import { pointsOf } from "../graph/bends";
 import { type Catalog, kindOf, portsOf } from "../graph/catalog";
 import {
   type DocumentEdge,
@@ -305,12 +306,14 @@ function NoteShape({ color, note }: { color: Color; note: Note }) {
 export function Picture(drawn: Drawn): ReactNode {
   const { catalog, color, document, folded } = drawn;
   const shown = document.nodes.filter((node) => !folded.hidden.has(node.id));
+  const routed = ways(document, catalog, folded);
+  const corners = [...pointsOf(document).keys()].flatMap((edge) => routed.get(edge) ?? []);
   const bounds = boundsOf([
     ...shown.map((node) => boxOf(catalog, node)),
     ...folded.frames.map((frame) => frame.box),
     ...notesOf(document).map(noteBox),
+    ...corners.map((corner) => ({ ...corner, width: 0, height: 0 })),
   ]) ?? { x: 0, y: 0, width: 320, height: 160 };
-  const routed = ways(document, catalog, folded);
   const width = bounds.width + MARGIN * 2;
   const height = bounds.height + MARGIN * 2;
   return (

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { editor } from "../commands/kit";
 import { useDesigner } from "../designer/store";
+import { setPoints } from "../graph/bends";
 import { setLabel } from "../graph/changes";
 import { addNote } from "../graph/drawing";
 import { t } from "../ui/i18n";
@@ -29,6 +30,23 @@ test("a picture has all nodes, edges and notes, and a box for a collapsed group"
   expect(texts()).toContain("2 nodes");
   expect(texts()).not.toContain("a < b & c");
   expect(drawPicture()?.querySelectorAll("g[fill=none] > path")).toHaveLength(0);
+});
+
+test("a picture has the bends of edges, also where they are outside of the nodes", () => {
+  const drawn = editor();
+  const source = drawn.drop("source.stream", { at: { x: 0, y: 0 } });
+  const filter = drawn.drop("filter", { at: { x: 400, y: 0 } });
+  drawn.connect(source, filter);
+  const height = () => Number(drawPicture()?.getAttribute("height"));
+  const before = height();
+  useDesigner
+    .getState()
+    .change(t("Bend the edge"), (now) =>
+      setPoints(now, { source, target: filter }, [{ x: 300, y: -400 }]),
+    );
+  expect(height()).toBeGreaterThan(before + 300);
+  const way = drawPicture()?.querySelector("g[fill=none] > path")?.getAttribute("d");
+  expect(way).toContain("Q300 -400 ");
 });
 
 test("what is too long is cut, and notes are broken into lines", () => {

@@ -4,7 +4,7 @@ import { useId } from "react";
 import type { CheckedCondition } from "../api/types";
 import { readType } from "../graph/types";
 import { FieldProblems } from "../inspector/Field";
-import { ExpressionField } from "../inspector/widgets/expression";
+import { ExpressionField } from "../inspector/widgets/expressionField";
 import "../inspector/fields.css";
 import { Tip } from "../ui";
 import { phrase, t } from "../ui/i18n";

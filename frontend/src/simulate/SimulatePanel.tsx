@@ -134,17 +134,21 @@ function PartNote({ shown }: { shown: Shown }) {
   if (part === undefined) return null;
   const nodes = shown.document.nodes.filter((node) => !isStoreKind(node.kind));
   const stopped = Object.keys(part.muted).filter((id) => part.muted[id] === false);
-  const names = stopped.map((id) => {
+  const name = (id: string) => {
     const node = findNode(shown.document, id);
     return node === undefined ? id : labelOf(node);
-  });
+  };
+  const names = stopped.map(name);
+  const ran = nodes.filter((node) => part.nodes.includes(node.id)).length;
   return (
     <Note tone="neutral">
       <span data-testid="part-ran">
-        {t("A part ran: {n} of {all} nodes.", {
-          n: nodes.filter((node) => part.nodes.includes(node.id)).length,
-          all: nodes.length,
-        })}
+        {ran === nodes.length && part.doubles.length > 0
+          ? ""
+          : `${t("A part ran: {n} of {all} nodes.", { n: ran, all: nodes.length })} `}
+        {part.doubles.length === 0
+          ? ""
+          : t("A double stood for {nodes}.", { nodes: part.doubles.map(name).join(", ") })}
         {names.length === 0
           ? ""
           : ` ${t({ id: "simulate.records_stop_before_muted", message: "Records stop before {nodes}: what is muted there gives records of another type, or none." }, { nodes: names.join(", ") })}`}

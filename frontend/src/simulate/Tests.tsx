@@ -141,6 +141,9 @@ function TestRow(props: {
           conditions === 0
             ? ""
             : t("{n} {n, plural, one {condition} other {conditions}}", { n: conditions }),
+          (verdict?.doubles ?? []).length === 0
+            ? ""
+            : t("with doubles for {nodes}", { nodes: verdict?.doubles?.join(", ") ?? "" }),
         ]
           .filter((part) => part !== "")
           .join(" · ")}

@@ -151,7 +151,7 @@ export function OptionsMenu() {
             onChange={(on) => useSimulation.setState({ pins: on })}
             data-testid="use-pins"
           >
-            {t("Use pinned records and muted nodes")}
+            {t("Use pinned records, muted nodes and doubles")}
           </Menu.CheckboxItem>
         ) : null}
         <Menu.Divider />

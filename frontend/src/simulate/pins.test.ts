@@ -3,9 +3,18 @@ import type { SimulationResult } from "../api/types";
 import { editor } from "../commands/kit";
 import { emptyDocument, type TopologyDocument } from "../graph/document";
 import { notesOf, setNotes } from "../graph/drawing";
-import { mutedOf, pinsOf, setPin } from "../graph/pins";
+import { doubleOf, doublesOf, mutedOf, pinsOf, setDouble, setPin } from "../graph/pins";
 import { inOrder } from "./ordering";
-import { deployedOn, linesRead, partOf, pinnedLines, recordsOf, simulatedOn, textOf } from "./pins";
+import {
+  deployedOn,
+  linesRead,
+  partOf,
+  partOfTests,
+  pinnedLines,
+  recordsOf,
+  simulatedOn,
+  textOf,
+} from "./pins";
 
 /** orders → big → out, and a store of `big`. */
 function document(): TopologyDocument {
@@ -102,4 +111,26 @@ test("records are taken from a simulation with their partition, and whole ones f
     { key: "a", value: 1, timestamp: 7 },
     { key: "a", value: 2, timestamp: 7, headers: { h: "x" } },
   ]);
+});
+
+test("a double runs in simulations if it is used and alone in tests, and goes with its node", async () => {
+  const rows = [{ when: "value.n = 1", value: "value" }];
+  const doubled = setDouble(setPin(document(), SECOND, [RECORD]), "big", { rows, passes: true });
+  const ran = [{ node: "big", rows, passes: true }];
+  expect(partOf(doubled, true)?.doubles).toEqual(ran);
+  expect(partOf(doubled, false)).toBeNull();
+  expect(partOf(doubled, false, "big")).toEqual({ pins: [], muted: [], to: "big" });
+  expect(partOfTests(doubled)).toEqual({ pins: [], muted: [], doubles: ran });
+  expect(partOfTests(document())).toBeNull();
+  const drawn = editor(doubled);
+  drawn.select("orders");
+  expect(await drawn.run("double")).toBe(false);
+  drawn.select("big");
+  expect(await drawn.run("remove-double")).toBe(true);
+  expect(doubleOf(drawn.document(), "big")).toBeUndefined();
+  expect(pinsOf(drawn.document())).toHaveLength(1);
+  await drawn.undo();
+  await drawn.run("delete");
+  expect(doublesOf(drawn.document())).toEqual([]);
+  expect(partOfTests(drawn.document())).toBeNull();
 });

@@ -3,7 +3,15 @@
 import type { EdgeRecord, SimulationResult } from "../api/types";
 import { edgeId, sourcePort, type TopologyDocument } from "../graph/document";
 import { edgesThatRun } from "../graph/opening";
-import { mutedOf, type Pin, type PinnedRecord, pinsOf } from "../graph/pins";
+import {
+  type Double,
+  type DoubleRow,
+  doublesOf,
+  mutedOf,
+  type Pin,
+  type PinnedRecord,
+  pinsOf,
+} from "../graph/pins";
 import { type Line, sourcesOf } from "./scenario";
 
 /** As many records on an edge as the server accepts. */
@@ -115,19 +123,34 @@ export interface Part {
   pins: { source: string; target: string; source_port?: string; target_port?: string }[];
   to?: string;
   muted: string[];
+  doubles?: (Pick<Double, "node" | "passes"> & { rows: DoubleRow[] })[];
 }
 
-/** Whether a document has pinned records or muted nodes. */
+/** Whether a document has pinned records, muted nodes or doubles. */
 export function hasPart(document: TopologyDocument): boolean {
-  return pinsOf(document).length + mutedOf(document).length > 0;
+  return pinsOf(document).length + mutedOf(document).length + doublesOf(document).length > 0;
 }
 
-/** The part that the document describes, up to a node; null if all of it runs. `used`: with pins and muted nodes. */
+const doubled = (document: TopologyDocument): Pick<Part, "doubles"> => {
+  const doubles = doublesOf(document);
+  return doubles.length === 0
+    ? {}
+    : { doubles: doubles.map((each) => ({ ...each, rows: [...(each.rows ?? [])] })) };
+};
+
+/** What tests run: all of the topology, with the doubles that it has; null without any. */
+export function partOfTests(document: TopologyDocument): Part | null {
+  const found = doubled(document);
+  return found.doubles === undefined ? null : { pins: [], muted: [], ...found };
+}
+
+/** The part that the document describes, up to a node; null if all of it runs. `used`: with pins, muted nodes and doubles. */
 export function partOf(document: TopologyDocument, used: boolean, to?: string): Part | null {
   if (to === undefined && !(used && hasPart(document))) return null;
   return {
     pins: used ? runningPins(document).map(({ records: _records, ...ends }) => ends) : [],
     muted: used ? [...mutedOf(document)] : [],
+    ...(used ? doubled(document) : {}),
     ...(to === undefined ? {} : { to }),
   };
 }

@@ -6,8 +6,9 @@ import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { type Coverage, covered, NOTHING_COVERED } from "./coverage";
 import type { Actual } from "./diff";
+import { partOfTests } from "./pins";
 import { simulated } from "./polling";
-import type { Shown } from "./store";
+import { type Shown, useSimulation } from "./store";
 
 export interface Verdict {
   readonly state: "running" | "passed" | "failed";
@@ -16,6 +17,8 @@ export interface Verdict {
   readonly actual: Actual | null;
   /** Why the test could not run; null if it ran. */
   readonly failure: string | null;
+  /** The nodes for which a double ran. */
+  readonly doubles?: readonly string[];
 }
 
 interface TestsState {
@@ -53,7 +56,8 @@ export const useTests = create<TestsState>()((set, get) => ({
       }
       const passed = found.failure === null && found.differences.length === 0;
       const actual = result === null ? null : actualOf(result);
-      setVerdict(test.id, { state: passed ? "passed" : "failed", actual, ...found });
+      const doubles = result?.part?.doubles ?? [];
+      setVerdict(test.id, { state: passed ? "passed" : "failed", actual, doubles, ...found });
     }
     set({ busy: false });
   },
@@ -79,7 +83,12 @@ async function ran(
 ): Promise<Omit<Verdict, "state" | "actual"> & { readonly result: SimulationResult | null }> {
   const { expected, inputs } = test;
   try {
-    const { answer } = await simulated(workspace, document, inputs, { signal, expected });
+    const part = useSimulation.getState().pins ? partOfTests(document) : null;
+    const { answer } = await simulated(workspace, document, inputs, {
+      signal,
+      expected,
+      ...(part === null ? {} : { part }),
+    });
     const { result } = answer;
     const failure = result === null ? t("The topology has errors. See the Problems tab.") : null;
     return { differences: result?.differences ?? [], failure, result };

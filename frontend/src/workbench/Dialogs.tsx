@@ -25,6 +25,7 @@ const HelpDialog = later(async () => (await import("../reference/HelpDialog")).H
 const MakeFragmentDialog = later(
   async () => (await import("../inspector/MakeFragmentDialog")).MakeFragmentDialog,
 );
+const DoubleDialog = later(async () => (await import("../simulate/DoubleDialog")).DoubleDialog);
 const PinDialog = later(async () => (await import("../simulate/PinDialog")).PinDialog);
 
 interface Choice {
@@ -318,6 +319,13 @@ function Dialog() {
       <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>
         <Shortcuts />
       </Modal>
+    );
+  }
+  if (open === "double") {
+    return (
+      <Suspense>
+        <DoubleDialog onClose={close} />
+      </Suspense>
     );
   }
   if (open === "pin") {

@@ -35,6 +35,7 @@ class RunningPart:
         try:
             self._part = part_of(
                 whole, document, pins, to=request.get("to"), muted=request.get("muted") or [],
+                doubles=request.get("doubles") or [],
                 stands=fragments.stands(), within=fragments.nodes(),
             )  # fmt: skip
         except NoPart as error:
@@ -54,8 +55,9 @@ class RunningPart:
         return self._part.ports
 
     def runs(self, node: str) -> bool:
-        """Whether a node of the whole is in the part, and is not muted."""
-        return node in self._nodes and node not in self._part.muted
+        """Whether a node of the whole is in the part, and neither muted nor one with a double."""
+        replaced = node in self._part.muted or node in self._part.doubles
+        return node in self._nodes and not replaced
 
     def lines(self, inputs: Sequence[Any]) -> list[Any]:
         """Return the input lines with a topic in place of each edge.
@@ -117,6 +119,7 @@ class RunningPart:
         result["part"] = {
             "nodes": [id_ for id_ in whole if id_ in self._nodes],
             "muted": dict(self._part.muted),
+            "doubles": list(self._part.doubles),
         }
 
     def _origin(self, node: str | None) -> str | None:

@@ -61,11 +61,13 @@ DRAWING = {
         {"id": "inner", "nodes": ["keep"], "parent": "all"},
     ],
     "notes": [{"id": "why", "text": "*why*", "position": {"x": 0, "y": -80.5}, "width": 200}],
+    "bends": [{"source": "orders", "target": "gone", "points": [{"x": 8, "y": -16.5}]}],
+    "doubles": [{"node": "keep", "passes": True, "rows": [{"when": "true", "value": "value"}]}],
     "program": {"job.py": "# mine\n"},
 }
 
 
-def test_groups_and_notes_never_affect_the_program() -> None:
+def test_what_is_drawn_or_simulated_never_affects_the_program() -> None:
     plain = line(node("keep", "filter", predicate="true"))
     assert compiled({**plain, "drawing": DRAWING}).code == compiled(plain).code
     assert not faults({**plain, "drawing": DRAWING})
@@ -92,6 +94,14 @@ def test_groups_and_notes_never_affect_the_program() -> None:
             {"pins": [{"source": "a", "target": "b", "records": [{}] * 201}]},
             "drawing.pins[0].records",
         ),
+        ({"bends": [{"source": "a", "target": "b"}]}, "drawing.bends[0].points"),
+        (
+            {"bends": [{"source": "a", "target": "b", "points": [{"x": 1}]}]},
+            "drawing.bends[0].points",
+        ),
+        ({"doubles": [{"rows": []}]}, "drawing.doubles[0].node"),
+        ({"doubles": [{"node": "a", "rows": [{"then": "1"}]}]}, "drawing.doubles[0].rows"),
+        ({"doubles": [{"node": "a"}, {"node": "a"}]}, "drawing.doubles[1].node"),
         ({"muted": "keep"}, "drawing.muted"),
         ({"program": "# mine"}, "drawing.program"),
         ({"program": {"job.py": 3}}, "drawing.program"),

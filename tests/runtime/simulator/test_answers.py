@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,86 @@ def test_a_part_that_cannot_run_is_refused_with_the_reason(warm: Any, part: Any,
     with pytest.raises(MillraceError) as raised:
         answered(warm, document, lines, part)
     assert raised.value.code == code
+
+
+def with_service() -> Any:
+    """Orders whose score comes from a service, which the simulator cannot reach."""
+    code = (
+        "import urllib.request\n\n"
+        "class Score(Processor):\n"
+        "    def init(self, context):\n"
+        "        self.context = context\n\n"
+        "    def process(self, record):\n"
+        "        urllib.request.urlopen('http://127.0.0.1:9/', timeout=1)\n"
+    )
+    text = {"key": STRING, "value": STRING}
+    order = {"key": STRING, "value": {"format": "json", "schema": "id STRING, sum INT"}}
+    params = {
+        "code": code,
+        "class_name": "Score",
+        "output": {"key": "STRING", "value": "STRUCT<id: STRING, score: DOUBLE>"},
+    }
+    nodes = [
+        {"id": "orders", "kind": "source.stream", "params": {"topics": ["orders"], **order}},
+        {"id": "score", "kind": "process", "params": params},
+        {"id": "large", "kind": "map_values", "params": {"value": "cast(value.score AS STRING)"}},
+        {"id": "scored", "kind": "sink.topic", "params": {"topic": "scored", **text}},
+    ]
+    edges = [{"source": a["id"], "target": b["id"]} for a, b in itertools.pairwise(nodes)]
+    return {"format": "millrace.topology/1", "name": "scores", "nodes": nodes, "edges": edges}
+
+
+#: what a double of `score` gives for orders of 5, 50 and 500
+ANSWERS = [
+    (
+        {"rows": [{"when": "value.sum > 100", "value": "named_struct('id', value.id, 's', 9)"}]},
+        ["9.0"],
+    ),
+    (
+        {
+            "rows": [
+                {"when": "value.sum = 50 -- exactly"},
+                {"key": "'other'", "value": "named_struct('id', key, 's', value.sum / 10)"},
+            ]
+        },
+        ["0.5", "50.0"],
+    ),
+    ({"rows": []}, []),
+]
+
+
+@pytest.mark.parametrize(("double", "scores"), ANSWERS)
+def test_a_double_answers_in_place_of_a_node(warm: Any, double: Any, scores: list[str]) -> None:
+    lines = [
+        {"topic": "orders", "key": f"k{at}", "value": {"id": "a", "sum": each}, "timestamp": at}
+        for at, each in enumerate([5, 50, 500])
+    ]
+    part = {"doubles": [{"node": "score", **double}]}
+    result = answered(warm, with_service(), lines, part)
+    assert [line["value"] for line in result["outputs"]] == scores
+    if any("key" in row for row in double["rows"]):
+        assert {line["key"] for line in result["outputs"]} == {"other"}
+    assert result["error"] is None
+    assert result["part"]["doubles"] == ["score"]
+    assert result["part"]["muted"] == {}
+    assert result["nodes"]["score"]["in"] == 3
+
+
+@pytest.mark.parametrize(
+    ("double", "code"),
+    [
+        ({"node": "score", "passes": True}, "double_passes"),
+        ({"node": "orders"}, "double_ports"),
+        ({"node": "scored"}, "double_ports"),
+    ],
+)
+def test_a_node_that_cannot_have_a_double_is_named(warm: Any, double: Any, code: str) -> None:
+    from millrace_runtime.errors import MillraceError
+
+    with pytest.raises(MillraceError) as refused:
+        answered(warm, with_service(), [], {"doubles": [double]})
+    assert refused.value.code == code
+    assert refused.value.facts == {"node": double["node"]}
 
 
 def test_a_simulation_names_the_nodes_and_edges_outside_of_fragments(warm: Any) -> None:

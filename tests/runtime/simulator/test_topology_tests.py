@@ -213,3 +213,49 @@ def test_a_topology_without_tests_reports_where_they_are_looked_for(
     document.write_text(json.dumps(SCENARIO["topology"]), "utf-8")
     assert main(["test-topology", str(document)]) == 2
     assert "--tests DIR" in capsys.readouterr().err
+
+
+def text_document(drawing: Any) -> Any:
+    """Texts in capitals, with what the drawing has for simulations."""
+    text = {"key": {"format": "string"}, "value": {"format": "string"}}
+    nodes = [
+        {"id": "texts", "kind": "source.stream", "params": {"topics": ["texts"], **text}},
+        {"id": "loud", "kind": "map_values", "params": {"value": "upper(value)"}},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+    ]
+    edges = [{"source": "texts", "target": "loud"}, {"source": "loud", "target": "out"}]
+    return {
+        "format": "millrace.topology/1", "name": "texts", "nodes": nodes, "edges": edges,
+        "drawing": drawing,
+    }  # fmt: skip
+
+
+@pytest.mark.spark
+def test_doubles_run_only_if_they_are_asked_for_and_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document, inputs = tmp_path / "topology.json", tmp_path / "in.jsonl"
+    answer = {"when": "value = 'b'", "value": "'from the double'"}
+    drawing = {"doubles": [{"node": "loud", "rows": [answer], "passes": True}]}
+    document.write_text(json.dumps(text_document(drawing)), "utf-8")
+    lines = [{"topic": "texts", "key": "k", "value": each, "timestamp": 0} for each in "ab"]
+    inputs.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+
+    def values(*more: str) -> tuple[list[str], str]:
+        assert main(["simulate", str(document), "--inputs", str(inputs), *more]) == 0
+        found = capsys.readouterr()
+        return [json.loads(line)["value"] for line in found.out.splitlines()], found.err
+
+    assert values()[0] == ["A", "B"]
+    found, shown = values("--doubles")
+    assert found == ["a", "from the double"]
+    assert "Doubles stand for: loud." in shown
+
+    (tmp_path / "tests").mkdir()
+    outputs = [{"topic": "out", "key": "k", "value": each} for each in ("a", "from the double")]
+    test = {"inputs": lines, "expected": {"outputs": outputs}}
+    (tmp_path / "tests" / "double.json").write_text(json.dumps(test), "utf-8")
+    assert main(["test-topology", str(document), "--json"]) == 1
+    assert "doubles" not in json.loads(capsys.readouterr().out)
+    assert main(["test-topology", str(document), "--doubles", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["doubles"] == ["loud"]

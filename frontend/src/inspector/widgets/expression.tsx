@@ -1,46 +1,17 @@
-import { lazy, Suspense, useMemo, useState } from "react";
-import type { Diagnostic } from "../../api/types";
+import { Suspense, useMemo, useState } from "react";
 import { useDesigner } from "../../designer/store";
+import { readType } from "../../graph/types";
 import { at } from "../../problems/places";
-import { t } from "../../ui/i18n";
 import { later } from "../../ui/later";
-import { patiently } from "../../ui/reach";
-import { type Column, columnsOf } from "../columns";
+import { columnsOf } from "../columns";
+import { ExpressionField } from "./expressionField";
 import { asText, type WidgetProps } from "./widget";
 
-const ExpressionEditor = lazy(() => patiently(() => import("../editor/ExpressionEditor")));
-
 const TriedValues = later(async () => (await import("../TriedValues")).TriedValues);
+const StructExpression = later(async () => (await import("./structRows")).StructExpression);
 
-/** Shows the text in the place of the editor while that loads. */
-function Waiting({ text }: { text: string }) {
-  return <pre className="editor editor-waiting">{text || " "}</pre>;
-}
-
-/** A Spark SQL expression over columns, with completion and errors under the exact characters. */
-export function ExpressionField(props: {
-  text: string;
-  columns: readonly Column[];
-  diagnostics: readonly Diagnostic[];
-  labelId: string;
-  readOnly: boolean;
-  placeholder?: string | undefined;
-  onChange: (text: string) => void;
-  onDone: () => void;
-}) {
-  const { placeholder = t("Spark SQL"), text, ...more } = props;
-  const functions = useDesigner((state) => state.catalog?.functions);
-  return (
-    <Suspense fallback={<Waiting text={text} />}>
-      <ExpressionEditor
-        {...more}
-        value={text}
-        functions={functions ?? []}
-        placeholder={placeholder}
-      />
-    </Suspense>
-  );
-}
+/** Parameters whose expression makes the value of a record. */
+const VALUES = ["value", "joiner"];
 
 /** The expression of a parameter, with the columns that are available to its node. */
 export function ExpressionWidget(
@@ -73,18 +44,30 @@ export function ExpressionWidget(
   );
   const [focused, setFocused] = useState(false);
   const tried = reach === "record" || reach === "row";
-  const field = (
-    <ExpressionField
-      text={asText(value)}
-      columns={columns}
-      diagnostics={at(diagnostics, path)}
-      labelId={labelId}
-      readOnly={readOnly}
-      placeholder={props.placeholder}
-      onChange={(next) => onChange(next === "" ? undefined : next)}
-      onDone={onDone}
-    />
+  const given = node === null ? undefined : result?.ports[node.id]?.out?.value;
+  const makes = VALUES.includes(parameter.name);
+  const type = useMemo(
+    () => (makes && given !== undefined && given !== "?" ? readType(given) : null),
+    [makes, given],
   );
+  const parts = {
+    text: asText(value),
+    columns,
+    diagnostics: at(diagnostics, path),
+    labelId,
+    readOnly,
+    placeholder: props.placeholder,
+    onChange: (next: string) => onChange(next === "" ? undefined : next),
+    onDone,
+  };
+  const field =
+    makes || /^\s*(named_)?struct\s*\(/i.test(parts.text) ? (
+      <Suspense fallback={<ExpressionField {...parts} />}>
+        <StructExpression {...parts} type={type} offered={makes} />
+      </Suspense>
+    ) : (
+      <ExpressionField {...parts} />
+    );
   if (!tried || node === null || readOnly) return field;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notices the focus of the editor

@@ -2,12 +2,14 @@ import { Autocomplete, Button, Select, Textarea, TextInput } from "@mantine/core
 import { Suspense, useState } from "react";
 import { useDesigner } from "../../designer/store";
 import { asObject } from "../../graph/document";
+import { readSchema } from "../../graph/structs";
 import { at } from "../../problems/places";
 import { type Phrase, phrase, t } from "../../ui/i18n";
 import { later } from "../../ui/later";
 import { PartField } from "./PartField";
 import { asText, type WidgetProps, withPart } from "./widget";
 
+const SchemaRows = later(async () => (await import("./structRows")).SchemaRows);
 const SchemaDialog = later(async () => (await import("../SchemaDialog")).SchemaDialog);
 
 const PART_TITLES: Readonly<Record<string, Phrase>> = {
@@ -19,10 +21,53 @@ const PART_TITLES: Readonly<Record<string, Phrase>> = {
   message: phrase("Message"),
 };
 
+/** A schema as text or, if it has fields and is wanted so, as rows. */
+function Schema(props: {
+  rows: boolean;
+  text: string;
+  labelId: string;
+  readOnly: boolean;
+  placeholder: string;
+  wrong: boolean;
+  onChange: (text: string) => void;
+  onDone: () => void;
+}) {
+  const { labelId, onChange, onDone, placeholder, readOnly, rows, text, wrong } = props;
+  const area = (
+    <Textarea
+      value={text}
+      placeholder={placeholder}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      autosize
+      minRows={2}
+      maxRows={10}
+      spellCheck={false}
+      classNames={{ input: "m-mono" }}
+      error={wrong}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onBlur={onDone}
+    />
+  );
+  if (!rows) return area;
+  return (
+    <Suspense fallback={area}>
+      <SchemaRows
+        text={text}
+        readOnly={readOnly}
+        otherwise={area}
+        onChange={onChange}
+        onDone={onDone}
+      />
+    </Suspense>
+  );
+}
+
 /** The serialization format of keys or values, and their type. */
 export function FormatWidget(props: WidgetProps) {
   const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
   const [asking, setAsking] = useState(false);
+  const [asRows, setAsRows] = useState(false);
   const all = useDesigner((state) => state.catalog?.formats) ?? [];
   // A format with an inner one is for keys: it adds their window.
   const formats = all.filter((each) => path === "key" || !each.properties.includes("inner"));
@@ -80,20 +125,26 @@ export function FormatWidget(props: WidgetProps) {
             {(id) =>
               part === "schema" ? (
                 <>
-                  <Textarea
-                    value={asText(now[part])}
-                    placeholder={name === "json" ? "item STRING, quantity INT" : ""}
+                  <Schema
+                    rows={asRows}
+                    text={asText(now[part])}
+                    labelId={id}
                     readOnly={readOnly}
-                    aria-labelledby={id}
-                    autosize
-                    minRows={2}
-                    maxRows={10}
-                    spellCheck={false}
-                    classNames={{ input: "m-mono" }}
-                    error={at(diagnostics, place).length > 0}
-                    onChange={(event) => change(event.currentTarget.value)}
-                    onBlur={onDone}
+                    placeholder={name === "json" ? "item STRING, quantity INT" : ""}
+                    wrong={at(diagnostics, place).length > 0}
+                    onChange={change}
+                    onDone={onDone}
                   />
+                  {readSchema(asText(now[part])) === null ? null : (
+                    <Button
+                      size="compact-xs"
+                      variant="subtle"
+                      className="schema-ask"
+                      onClick={() => setAsRows(!asRows)}
+                    >
+                      {asRows ? t("As text") : t("As fields")}
+                    </Button>
+                  )}
                   {readOnly || (name !== "json" && now.inner !== "json") ? null : (
                     <Button
                       size="compact-xs"

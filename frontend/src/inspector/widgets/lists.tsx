@@ -1,9 +1,8 @@
 /** Widgets for lists: branches, inputs of a cogroup, output ports, names with values. */
 
-import { ActionIcon, Button, TextInput } from "@mantine/core";
-import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import { ActionIcon, TextInput } from "@mantine/core";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { freshId } from "../../graph/changes";
 import { asObject, type Json } from "../../graph/document";
 import { at } from "../../problems/places";
@@ -11,86 +10,9 @@ import { t } from "../../ui/i18n";
 import { FieldProblems } from "../Field";
 import { ExpressionWidget } from "./expression";
 import { GroupByWidget } from "./groupBy";
-import { MoveButtons } from "./MoveButtons";
 import { PartField } from "./PartField";
+import { AddButton, NameInput, Row } from "./rows";
 import { asList, asText, moved, replaced, type WidgetProps, withPart } from "./widget";
-
-/** A name that is applied when the field loses the focus, because edges refer to ports by name. */
-export function NameInput(props: {
-  value: string;
-  label: string;
-  readOnly: boolean;
-  wrong: boolean;
-  onCommit: (name: string) => void;
-}) {
-  const { label, onCommit, readOnly, value, wrong } = props;
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  const commit = () => {
-    if (text !== value) onCommit(text);
-  };
-  return (
-    <TextInput
-      value={text}
-      aria-label={label}
-      placeholder={label}
-      readOnly={readOnly}
-      error={wrong}
-      spellCheck={false}
-      classNames={{ input: "m-mono" }}
-      onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={commit}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") commit();
-      }}
-    />
-  );
-}
-
-export function Row(props: {
-  head: ReactNode;
-  children?: ReactNode;
-  index: number;
-  count: number;
-  ordered: boolean;
-  readOnly: boolean;
-  onMove: (by: number) => void;
-  onRemove: () => void;
-}) {
-  const { children, count, head, index, onMove, onRemove, ordered, readOnly } = props;
-  return (
-    <div className="list-row">
-      <div className="list-head">
-        {ordered ? <span className="list-number m-figures">{index + 1}</span> : null}
-        <div className="list-name">{head}</div>
-        {readOnly ? null : (
-          <span className="list-tools">
-            {ordered ? <MoveButtons index={index} count={count} onMove={onMove} /> : null}
-            <ActionIcon size={22} aria-label={t("Remove")} onClick={onRemove}>
-              <IconX size={13} stroke={1.5} />
-            </ActionIcon>
-          </span>
-        )}
-      </div>
-      {children}
-    </div>
-  );
-}
-
-export function AddButton(props: { text: string; hidden: boolean; onClick: () => void }) {
-  if (props.hidden) return null;
-  return (
-    <Button
-      variant="subtle"
-      size="compact-xs"
-      className="list-add"
-      leftSection={<IconPlus size={13} stroke={1.5} />}
-      onClick={props.onClick}
-    >
-      {props.text}
-    </Button>
-  );
-}
 
 /** Rows with one port each, which can be added, renamed, moved and removed. */
 function PortList<T>(props: {

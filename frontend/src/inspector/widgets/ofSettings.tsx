@@ -8,7 +8,7 @@ import { FieldProblems } from "../Field";
 import { ParameterField } from "../ParameterField";
 import { addWidgets } from ".";
 import { CodeWidget } from "./code";
-import { AddButton, NameInput, Row } from "./lists";
+import { AddButton, NameInput, Row } from "./rows";
 import type { WidgetProps } from "./widget";
 
 /** Modules by name, each with its source. */

@@ -170,7 +170,7 @@ export function ChoiceWidget(props: WidgetProps) {
   );
 }
 
-const TYPES = [
+export const TYPES = [
   "STRING",
   "INT",
   "BIGINT",

@@ -125,6 +125,11 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   no_repository: "此工作区没有 git 仓库。工作区的管理员可在设置中选择。",
   no_such_change: "自上次拉取以来，没有其他人更改过该文件夹。",
   // ---- simulations
+  double_ports: "{node} 不能有替身：替身只有一条输入连线和一个输出 out。",
+  double_untyped: "{node} 不能有替身：它或其之前的节点有错误，类型未知。",
+  double_not_stream: "{node} 不能有替身：只有从流到流的节点才能有替身。",
+  double_key: "{node} 输出另一种类型的键，因此替身的每一行都需要键。",
+  double_passes: "{node} 输出其他类型，因此记录不能原样通过其替身。",
   part_empty: "该部分的所有节点都已静音，没有可运行的内容。",
   part_node_unknown: "{to} 不是接收记录的节点，无法运行到此。",
   pin_unknown: "记录固定在不存在的连线 {source} → {target} 上。",

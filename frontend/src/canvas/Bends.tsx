@@ -1,0 +1,160 @@
+import { EdgeLabelRenderer, useReactFlow } from "@xyflow/react";
+import { focusBend, useBending } from "../designer/bending";
+import { drawnOf } from "../designer/drawn";
+import { useDesigner } from "../designer/store";
+import { halfway, legsThrough, setPoints } from "../graph/bends";
+import { type DocumentEdge, edgeId, type Position } from "../graph/document";
+import { GRID, snap } from "../graph/geometry";
+import { t } from "../ui/i18n";
+
+type Points = readonly Position[];
+
+/** Pixels by which the pointer has to be moved before something is dragged. */
+const HELD = 3;
+/** How far from the middle of a wire its handle is placed if there is a mark. */
+const ASIDE = 18;
+
+const STEPS: Readonly<Record<string, Position>> = {
+  ArrowLeft: { x: -GRID, y: 0 },
+  ArrowRight: { x: GRID, y: 0 },
+  ArrowUp: { x: 0, y: -GRID },
+  ArrowDown: { x: 0, y: GRID },
+};
+
+const inserted = (points: Points, index: number, point: Position): Points => [
+  ...points.slice(0, index),
+  point,
+  ...points.slice(index),
+];
+const replaced = (points: Points, index: number, point: Position): Points =>
+  points.map((each, at) => (at === index ? point : each));
+
+/**
+ * The handles of a selected wire: one at each bend, and a smaller one in the middle of each part, which adds a bend.
+ * `onHold` shows bends while one is dragged.
+ */
+export function Bends(props: {
+  edge: DocumentEdge;
+  /** Where the wire begins and ends. */
+  ends: readonly [Position, Position];
+  /** The corners of the wire, if it has no bends. */
+  way: Points | null;
+  points: Points;
+  held: boolean;
+  marked: boolean;
+  onHold: (points: Points | null) => void;
+}) {
+  const { edge, ends, held, marked, onHold, points, way } = props;
+  const flow = useReactFlow();
+  const id = edgeId(edge);
+  const set = (now: Points, gesture?: string) => {
+    const state = useDesigner.getState();
+    const { toDocument } = drawnOf(state);
+    const label = now.length < points.length ? t("Remove the bend") : t("Bend the edge");
+    const places = now.map(toDocument);
+    const options = gesture === undefined ? {} : { gesture };
+    state.change(label, (document) => setPoints(document, edge, places), options);
+  };
+  const add = (index: number, place: Position) => {
+    set(inserted(points, index, snap(place)));
+    focusBend(id, index);
+  };
+  const remove = (index: number) => {
+    set(points.filter((_point, at) => at !== index));
+    focusBend(id, index);
+  };
+  /** Drags the bend at an index, or one that is added there. */
+  const drag = (index: number, added: boolean) => (event: React.PointerEvent<HTMLElement>) => {
+    if (event.button !== 0) return;
+    event.stopPropagation();
+    const { clientX, clientY, currentTarget, pointerId } = event;
+    currentTarget.setPointerCapture(pointerId);
+    let now: Points | null = null;
+    const move = (to: PointerEvent) => {
+      const [x, y] = [to.clientX, to.clientY];
+      if (now === null && Math.hypot(x - clientX, y - clientY) < HELD) return;
+      const place = snap(flow.screenToFlowPosition({ x, y }, { snapToGrid: false }));
+      now = added ? inserted(points, index, place) : replaced(points, index, place);
+      onHold(now);
+    };
+    const end = (by: Event) => {
+      if (by instanceof KeyboardEvent && by.key !== "Escape") return;
+      ending.abort();
+      onHold(null);
+      if (by instanceof KeyboardEvent) by.preventDefault();
+      else if (by.type === "pointerup" && now !== null) {
+        set(now);
+        focusBend(id, index);
+      }
+    };
+    const ending = new AbortController();
+    const { signal } = ending;
+    currentTarget.addEventListener("pointermove", move, { signal });
+    currentTarget.addEventListener("pointerup", end, { signal });
+    currentTarget.addEventListener("pointercancel", end, { signal });
+    window.addEventListener("keydown", end, { signal, capture: true });
+  };
+  const onKey = (index: number, point: Position) => (event: React.KeyboardEvent) => {
+    const step = STEPS[event.key];
+    const removes = event.key === "Delete" || event.key === "Backspace";
+    if ((step === undefined && !removes) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (step === undefined) {
+      remove(index);
+      return;
+    }
+    const by = event.shiftKey ? 4 : 1;
+    const place = { x: point.x + step.x * by, y: point.y + step.y * by };
+    set(replaced(points, index, place), `bend ${id} ${index}`);
+  };
+  const legs = points.length === 0 && way !== null ? [way] : legsThrough(...ends, points);
+  return (
+    <EdgeLabelRenderer>
+      <div className="edge-bends" data-held={held || undefined}>
+        {points.map((point, index) => (
+          <button
+            key={`bend ${index}`}
+            type="button"
+            className="edge-bend nopan nodrag"
+            data-bend={id}
+            aria-label={t("Bend {n} of {all}: arrows move it, Delete removes it", {
+              n: index + 1,
+              all: points.length,
+            })}
+            style={at(point)}
+            onFocus={() => useBending.setState({ at: { edge: id, index } })}
+            onContextMenu={() => useBending.setState({ at: { edge: id, index } })}
+            onPointerDown={drag(index, false)}
+            onDoubleClick={() => remove(index)}
+            onKeyDown={onKey(index, point)}
+          />
+        ))}
+        {legs.map((leg, index) => {
+          const { x, y } = halfway(leg);
+          const place = { x: marked && points.length === 0 ? x + ASIDE : x, y };
+          return (
+            <button
+              key={`part ${index}`}
+              type="button"
+              className="edge-part nopan nodrag"
+              title={t("Drag to bend the edge here")}
+              aria-label={t("Add a bend to part {n} of the edge", { n: index + 1 })}
+              style={at(place)}
+              onPointerDown={drag(index, true)}
+              onDoubleClick={() => add(index, place)}
+              onClick={(event) => {
+                // Pressed by keyboard.
+                if (event.detail === 0) add(index, place);
+              }}
+            />
+          );
+        })}
+      </div>
+    </EdgeLabelRenderer>
+  );
+}
+
+const at = ({ x, y }: Position) => ({
+  transform: `translate(-50%, -50%) translate(${x}px, ${y}px)`,
+});
