@@ -26,7 +26,7 @@ export const zh = {
   "End after": "时长上限",
   "End after records (0: no limit)": "记录数上限（0：不限）",
   "Start generating": "开始生成",
-  "Schema, as item STRING, n INT": "模式，例如 item STRING, n INT",
+  "Schema, such as item STRING, n INT": "模式，例如 item STRING, n INT",
   "Read as": "读取方式",
   "Formats chosen here": "此处选择的格式",
   "Key as": "键格式",
