@@ -471,7 +471,8 @@ def _without_rows(route: Route) -> None:
 
 def _settle(page: Page, screen: Screen) -> None:
     """Wait until nothing is loading, unless the screen is about that."""
-    page.wait_for_timeout(SETTLED)
+    # What loads is invisible for a moment.
+    page.wait_for_timeout(SETTLED * 2 if screen.answers == "hold" else SETTLED)
     if screen.answers != "hold":
         expect(page.locator(LOADING)).to_have_count(0, timeout=15_000)
 

@@ -51,7 +51,7 @@ export function TopicPage() {
   if (detail === undefined) {
     return (
       <Shell ws={ws} wide>
-        <Waiting query={found} />
+        <Waiting query={found} gone={{ to: `/w/${ws}/topics`, text: t("Go to the topics") }} />
       </Shell>
     );
   }
@@ -69,7 +69,7 @@ export function TopicPage() {
         <Chip title={exact(detail.records)}>
           {t("{n} {n, plural, one {record} other {records}}", { n: count(detail.records) })}
         </Chip>
-        <Chip title={t("Cleanup policy")}>{detail.cleanup_policy}</Chip>
+        <Chip>{t("Cleanup: {policy}", { policy: detail.cleanup_policy })}</Chip>
         <span className="ui-space" />
         {may(role, "operator") ? (
           <Button

@@ -1,4 +1,6 @@
 export const zh = {
+  "Cleanup: {policy}": "清理策略：{policy}",
+  "Go to the topics": "前往主题列表",
   "Broker's default": "broker 默认值",
   "1 day": "1 天",
   "7 days": "7 天",
