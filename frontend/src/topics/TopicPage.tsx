@@ -51,6 +51,7 @@ export function TopicPage() {
   if (detail === undefined) {
     return (
       <Shell ws={ws} wide>
+        <h1 className={`${pages.title} ${classes.name}`}>{topic}</h1>
         <Waiting query={found} gone={{ to: `/w/${ws}/topics`, text: t("Go to the topics") }} />
       </Shell>
     );
