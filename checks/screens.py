@@ -35,7 +35,7 @@ THINGS = (
 )  # fmt: skip
 ANSWERS = "**/api/**"
 TOPOLOGIES = "/api/workspaces/main/topologies"
-SIGNED_OUT = {
+SIGNED_OUT: dict[str, Any] = {
     "user": None, "workspaces": [], "has_password": False, "installation_admin": False,
 }  # fmt: skip
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
