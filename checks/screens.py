@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,7 +29,15 @@ SETTLED = 350
 #: what is shown while something loads
 LOADING = "[data-loading]:not(button), [role=status] .mantine-Loader-root"
 NAME = "Screens"
+THINGS = (
+    "Orders", "Refunds", "Payments", "Shipments", "Visits",
+    "Invoices", "Returns", "Baskets", "Reviews", "Coupons",
+)  # fmt: skip
 ANSWERS = "**/api/**"
+TOPOLOGIES = "/api/workspaces/main/topologies"
+SIGNED_OUT: dict[str, Any] = {
+    "user": None, "workspaces": [], "has_password": False, "installation_admin": False,
+}  # fmt: skip
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
 
 
@@ -37,15 +46,33 @@ class Screen:
     """A state of the page: an address, and what is done there."""
 
     name: str
-    #: below the address of the workspace; `{t}` is a topology
+    #: below the address of the workspace; `{t}`, `{empty}`, … are those of `Topologies`
     path: str
     do: Callable[[Page], None] | None = None
-    #: what happens to requests of the API: "hold" (the page shows that it loads) or "fail"
+    #: what happens to requests of the API: "hold" (the page shows that it loads), "fail", "none"
+    #: (all lists are empty) or "nobody" (no user is signed in)
     answers: str = ""
     #: whether a deployment has to run
     running: bool = False
     #: the smallest width at which it exists
     least: int = 0
+
+    def exists(self, topologies: Topologies) -> bool:
+        """Return whether there is the topology that it shows."""
+        return "{failed}" not in self.path or topologies.failed is not None
+
+
+@dataclass(frozen=True)
+class Topologies:
+    """Ids of topologies."""
+
+    #: with nodes; its deployment runs, if there is such a one
+    t: int
+    empty: int
+    #: of eighty nodes
+    large: int
+    #: whose deployment has failed, if there is one
+    failed: int | None
 
 
 def _keys(*keys: str) -> Callable[[Page], None]:
@@ -92,6 +119,19 @@ def _node(page: Page) -> None:
     page.locator(".react-flow__node-operator").nth(1).click()
 
 
+def _edge(page: Page) -> None:
+    """Click the first edge, a third of its way."""
+    path = page.locator("[data-wire] path").first
+    place = path.evaluate(
+        """path => {
+            const at = path.getPointAtLength(path.getTotalLength() / 3);
+            const shown = at.matrixTransform(path.getScreenCTM());
+            return [shown.x, shown.y];
+        }"""
+    )
+    page.mouse.click(*place)
+
+
 def _find(page: Page) -> None:
     page.keyboard.press("ControlOrMeta+F")
     page.keyboard.type("o")
@@ -102,11 +142,20 @@ def _command(page: Page) -> None:
     page.keyboard.type("wind")
 
 
+def _run(english: str, chinese: str) -> Callable[[Page], None]:
+    """Run the first command that the words find."""
+
+    def run(page: Page) -> None:
+        language = page.locator("html").get_attribute("lang")
+        page.keyboard.press("ControlOrMeta+K")
+        page.keyboard.insert_text(chinese if language == "zh-CN" else english)
+        page.keyboard.press("Enter")
+
+    return run
+
+
 def _tour(page: Page) -> None:
-    chinese = page.locator("html").get_attribute("lang") == "zh-CN"
-    page.keyboard.press("ControlOrMeta+K")
-    page.keyboard.insert_text("导览" if chinese else "tour")
-    page.keyboard.press("Enter")
+    _run("tour", "导览")(page)
     page.get_by_test_id("tour").wait_for()
 
 
@@ -120,32 +169,131 @@ def _drawing(page: Page) -> None:
     page.keyboard.press("Escape")
 
 
+def _garbage(page: Page) -> None:
+    """Type a line into the program that does not end."""
+    editor = page.get_by_test_id("program").locator(".cm-content")
+    editor.click()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.insert_text("\nbuilder.stream(")
+    page.wait_for_timeout(1_500)
+
+
+def _simulate(page: Page) -> None:
+    """Run the simulation on its records, or on the first that are typed."""
+    page.locator("#bottom-simulate").click()
+    page.get_by_test_id("simulate").wait_for()
+    if page.get_by_test_id("simulate-run").is_disabled():
+        page.get_by_test_id("add-inputs").click()
+        page.get_by_role("menu").get_by_role("menuitem").first.click()
+    page.get_by_test_id("simulate-run").click()
+    page.get_by_test_id("simulation-summary").wait_for(timeout=60_000)
+
+
+def _compare(what: str) -> Callable[[Page], None]:
+    """Compare the oldest version with the canvas, on which a node was added."""
+
+    def compare(page: Page) -> None:
+        _add("filter")(page)
+        _left("left-versions")(page)
+        page.locator("[data-testid^=version-] button").last.click()
+        page.get_by_role("menuitem").nth(1).click()
+        page.get_by_test_id("compare-canvas").wait_for()
+        if what != "canvas":
+            page.locator(f"[data-segment={what}]").click()
+
+    return compare
+
+
+def _add(kind: str) -> Callable[[Page], None]:
+    """Add a node of a kind, which then lacks what it needs."""
+
+    def add(page: Page) -> None:
+        page.keyboard.press("n")
+        page.get_by_role("combobox").last.wait_for()
+        page.keyboard.insert_text(kind)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(600)
+
+    return add
+
+
+def _menu(index: int) -> Callable[[Page], None]:
+    """Choose from the menu of the first topology."""
+
+    def choose(page: Page) -> None:
+        page.locator("main table").get_by_role("button").last.click()
+        page.get_by_role("menuitem").nth(index).click()
+
+    return choose
+
+
 TOPOLOGY = "t/{t}"
+EMPTY = "t/{empty}"
+LARGE = "t/{large}"
+FAILED = "t/{failed}"
 
 SCREENS = (
     Screen("topologies", ""),
     Screen("topologies-loading", "", answers="hold"),
     Screen("topologies-failed", "", answers="fail"),
     Screen("topologies-none", "?q=nothing-has-this-name"),
+    Screen("topologies-empty", "", answers="none"),
+    Screen("delete-topology", "", _menu(-1)),
+    Screen("sign-in", "/sign-in", answers="nobody"),
+    Screen("sign-in-link-failed", "/sign-in/used", answers="nobody"),
     Screen("new-topology", "", _click("new-topology")),
     Screen("learn", "", _click("learn")),
     Screen("user-menu", "", _click("user-menu")),
     Screen("topics", "topics"),
+    Screen("topics-loading", "topics", answers="hold"),
     Screen("topics-failed", "topics", answers="fail"),
+    Screen("topics-none", "topics?q=nothing-has-this-name"),
+    Screen("topic-failed", "topics/nothing-has-this-name"),
     Screen("new-topic", "topics", _click("new-topic")),
     Screen(
         "topic", "topics", lambda page: page.locator("main table a").first.click(), running=True
     ),
     Screen("alerts", "alerts"),
+    Screen("alerts-empty", "alerts", answers="none"),
+    Screen("alerts-failed", "alerts", answers="fail"),
     Screen("new-rule", "alerts", _click("new-rule")),
     Screen("settings", "settings"),
     Screen("settings-failed", "settings", answers="fail"),
     Screen("installation", "/installation"),
+    Screen("installation-failed", "/installation", answers="fail"),
     Screen("not-found", "/nowhere"),
     Screen("designer", TOPOLOGY),
     Screen("designer-loading", TOPOLOGY, answers="hold"),
     Screen("designer-failed", TOPOLOGY, answers="fail"),
     Screen("node", TOPOLOGY, _node),
+    Screen("empty-canvas", EMPTY),
+    Screen("empty-simulate", EMPTY, _tab("bottom-simulate")),
+    Screen("empty-code", EMPTY, _tab("bottom-code")),
+    Screen("empty-plan", EMPTY, _tab("bottom-plan")),
+    Screen("empty-charts", EMPTY, _tab("bottom-charts")),
+    Screen("empty-runs", EMPTY, _tab("bottom-runs")),
+    Screen("empty-comments", EMPTY, _tab("bottom-comments")),
+    Screen("empty-versions", EMPTY, _left("left-versions")),
+    Screen("large", LARGE),
+    Screen("large-problems", LARGE, _all(_add("filter"), _tab("bottom-problems"))),
+    Screen("large-plan", LARGE, _all(_segment("plan"), _tab("bottom-plan"))),
+    Screen("large-find", LARGE, _find),
+    Screen("failed", FAILED, running=True),
+    Screen("failed-deployment", FAILED, _click("deployment-pill"), running=True),
+    Screen("failed-logs", FAILED, _tab("bottom-logs"), running=True),
+    Screen("failed-runs", FAILED, _tab("bottom-runs"), running=True),
+    Screen("program", TOPOLOGY, _keys("e")),
+    Screen("program-wrong", TOPOLOGY, _all(_keys("e"), _garbage), least=820),
+    Screen("new-node", TOPOLOGY, _add("filter")),
+    Screen("save", TOPOLOGY, _all(_add("filter"), _keys("ControlOrMeta+s"))),
+    Screen("compare", TOPOLOGY, _compare("canvas")),
+    Screen("compare-state", TOPOLOGY, _compare("state")),
+    Screen("compare-code", TOPOLOGY, _compare("code")),
+    Screen("comments", TOPOLOGY, _all(_node, _tab("bottom-comments"))),
+    Screen("simulated", TOPOLOGY, _simulate, running=True),
+    Screen("pin", TOPOLOGY, _all(_edge, _keys("p"))),
+    Screen("edge", TOPOLOGY, _edge),
+    Screen("fragment", TOPOLOGY, _all(_node, _run("Make a fragment", "制作片段"))),
     Screen("outline", TOPOLOGY, _left("left-outline")),
     Screen("versions", TOPOLOGY, _left("left-versions")),
     Screen("problems", TOPOLOGY, _tab("bottom-problems")),
@@ -177,21 +325,70 @@ SCREENS = (
 )
 
 
-def a_topology(page: Page, address: str) -> int:
-    """Return the id of a topology with nodes, which is made if the workspace has none."""
-    found = _api(page, "GET", "/api/workspaces/main/topologies")["results"]
-    full = [each for each in found if each["node_count"] > 2]
-    running = [each for each in full if (each["deployment"] or {}).get("observed") == "running"]
-    if full:
-        return int((running or full)[0]["id"])
-    template = _api(page, "GET", "/api/templates")[0]
-    made = _api(
-        page,
-        "POST",
-        "/api/workspaces/main/topologies",
-        {"name": NAME, "document": {**template["document"], "name": NAME}},
+def the_topologies(page: Page) -> Topologies:
+    """Return topologies of the workspace, and make those that it lacks."""
+    found = _api(page, "GET", TOPOLOGIES)["results"]
+    made = {each["name"]: int(each["id"]) for each in found if each["name"].startswith(NAME)}
+
+    def make(name: str, document: dict[str, Any]) -> int:
+        body = {"name": name, "document": {**document, "name": name}}
+        return made.get(name) or int(_api(page, "POST", TOPOLOGIES, body)["id"])
+
+    def observed(each: dict[str, Any]) -> str | None:
+        state = (each["deployment"] or {}).get("observed")
+        return None if state is None else str(state)
+
+    full = [each for each in found if each["node_count"] > 2 and each["id"] not in made.values()]
+    running = [each for each in full if observed(each) == "running"]
+    failed = [each for each in found if observed(each) == "failed"]
+    template = _api(page, "GET", "/api/templates")[0]["document"]
+    first = int((running or full)[0]["id"]) if full else make(NAME, template)
+    empty = {"format": template["format"], "nodes": [], "edges": []}
+    return Topologies(
+        t=first,
+        empty=make(f"{NAME}, empty", empty),
+        large=make(f"{NAME}, large", _large()),
+        failed=int(failed[0]["id"]) if failed else None,
     )
-    return int(made["id"])
+
+
+def _large() -> dict[str, Any]:
+    """Return a document of ten lanes with eight nodes each."""
+    nodes: list[dict[str, Any]] = []
+    edges: list[dict[str, str]] = []
+    groups: list[dict[str, Any]] = []
+    for lane, thing in enumerate(THINGS):
+        parts: list[tuple[str, str, dict[str, Any]]] = [
+            ("source.stream", f"{thing} received", {
+                "topics": [f"{thing.lower()}-received"], "key": {"format": "string"},
+                "value": {"format": "json", "schema": "country STRING, amount DOUBLE, at BIGINT"},
+            }),
+            ("filter", "With an amount", {"predicate": "value.amount > 0"}),
+            ("map_values", "Rounded", {
+                "value": "named_struct('country', value.country, 'amount', round(value.amount, 2))"
+            }),
+            ("count", "Number per country", {
+                "group_by": {"key": "value.country"},
+                "window": {"type": "tumbling", "size": "1 hour", "grace": "10 minutes"},
+            }),
+            ("to_stream", "Updates", {}),
+            ("map", "One row per country and hour", {
+                "key": "key.key",
+                "value": "named_struct('country', key.key, 'hour', key.window.start, 'n', value)",
+            }),
+            ("filter", "More than one", {"predicate": "value.n > 1"}),
+            ("sink.topic", f"{thing} per hour", {"topic": f"{thing.lower()}-per-hour"}),
+        ]  # fmt: skip
+        ids = [f"{thing.lower()}_{number}" for number in range(len(parts))]
+        for number, (kind, label, params) in enumerate(parts):
+            position = {"x": 280 * number, "y": 140 * lane}
+            node = {"id": ids[number], "kind": kind, "label": label, "params": params}
+            nodes.append({**node, "position": position})
+        edges += [{"source": one, "target": two} for one, two in itertools.pairwise(ids)]
+        if lane % 3 == 0:
+            groups.append({"id": f"g{lane}", "title": f"{thing}, cleaned", "nodes": ids[1:3]})
+    drawing = {"groups": groups}
+    return {"format": "millrace.topology/1", "nodes": nodes, "edges": edges, "drawing": drawing}
 
 
 def _api(page: Page, method: str, path: str, body: Any = None) -> Any:
@@ -207,13 +404,17 @@ def _api(page: Page, method: str, path: str, body: Any = None) -> Any:
 
 
 @contextmanager
-def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[None]:
+def opened(page: Page, address: str, screen: Screen, topologies: Topologies) -> Iterator[None]:
     """Open a screen. Afterwards, the page's draft and layout are as before."""
     held: list[Route] = []
 
     def answer(route: Route) -> None:
-        if "/session" in route.request.url:
+        if screen.answers == "nobody" and route.request.url.endswith("/session"):
+            route.fulfill(json=SIGNED_OUT)
+        elif "/session" in route.request.url or screen.answers == "nobody":
             route.continue_()
+        elif screen.answers == "none":
+            _without_rows(route)
         elif screen.answers == "hold":
             held.append(route)
         else:
@@ -222,7 +423,7 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
 
     if screen.answers:
         page.route(ANSWERS, answer)
-    path = screen.path.format(t=topology)
+    path = screen.path.format(**asdict(topologies))
     page.goto(
         f"{address}{path}" if path.startswith("/") else f"{address}/w/main/{path}".rstrip("/")
     )
@@ -231,7 +432,8 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
     elif screen.answers == "hold":
         page.locator(LOADING).first.wait_for()
     else:
-        place = ".react-flow__node" if "/t/" in page.url else "main"
+        drawn = "{t}" in screen.path or "{large}" in screen.path
+        place = ".react-flow__node" if drawn else "main"
         page.locator(place).first.wait_for()
     _settle(page, screen)
     if screen.do is not None:
@@ -249,14 +451,29 @@ def opened(page: Page, address: str, screen: Screen, topology: int) -> Iterator[
             0, timeout=15_000
         )
         page.request.delete(
-            f"{address}/api/topologies/{topology}/draft",
+            f"{address}/api/topologies/{page.url.split('/t/')[1].split('?')[0]}/draft",
             headers={"X-CSRFToken": _token(page), "Referer": address},
         )
 
 
+def _without_rows(route: Route) -> None:
+    """Answer as the server does, but without the rows of a list."""
+    if "/live" in route.request.url:
+        route.continue_()
+        return
+    answer = route.fetch()
+    body = answer.json() if answer.ok else None
+    if isinstance(body, dict) and "results" in body:
+        body.update(results=[], count=0)
+        route.fulfill(response=answer, json=body)
+    else:
+        route.fulfill(response=answer)
+
+
 def _settle(page: Page, screen: Screen) -> None:
     """Wait until nothing is loading, unless the screen is about that."""
-    page.wait_for_timeout(SETTLED)
+    # What loads is invisible for a moment.
+    page.wait_for_timeout(SETTLED * 2 if screen.answers == "hold" else SETTLED)
     if screen.answers != "hold":
         expect(page.locator(LOADING)).to_have_count(0, timeout=15_000)
 
@@ -297,7 +514,7 @@ def _write(browser: Browser, options: Any) -> list[str]:
     first = browser.new_page()
     first.goto(options.link)
     first.wait_for_url("**/w/main**")
-    topology = a_topology(first, address)
+    topologies = the_topologies(first)
     state = first.context.storage_state()
     failed = []
     for language in options.language or LANGUAGES:
@@ -310,11 +527,12 @@ def _write(browser: Browser, options: Any) -> list[str]:
         for width in options.width or WIDTHS:
             page.set_viewport_size(ViewportSize(width=width, height=WIDTHS[width]))
             for screen in SCREENS:
-                if width < screen.least or screen.name not in (options.only or [screen.name]):
+                asked = screen.name in (options.only or [screen.name])
+                if width < screen.least or not asked or not screen.exists(topologies):
                     continue
                 name = f"{screen.name}-{language}-{width}"
                 try:
-                    with opened(page, address, screen, topology):
+                    with opened(page, address, screen, topologies):
                         for theme in options.theme or THEMES:
                             page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
                             page.wait_for_timeout(100)

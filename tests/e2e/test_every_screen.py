@@ -37,8 +37,8 @@ SCREENS = [screen for screen in screens.SCREENS if not screen.running]
 @pytest.fixture(scope="module", params=screens.LANGUAGES)
 def visitor(
     system: System, browser: Browser, session: StorageState, request: pytest.FixtureRequest
-) -> Iterator[tuple[str, Page, int]]:
-    """A page in a language that all screens share, and a topology."""
+) -> Iterator[tuple[str, Page, screens.Topologies]]:
+    """A page in a language that all screens share, and topologies."""
     language = str(request.param)
     context = browser.new_context(
         viewport={"width": 1280, "height": 720},
@@ -50,17 +50,19 @@ def visitor(
     page = context.new_page()
     page.set_default_timeout(20_000)
     page.goto(f"{system.address}/w/main")
-    yield language, page, screens.a_topology(page, system.address)
+    yield language, page, screens.the_topologies(page)
     context.close()
 
 
-def test_axe_finds_nothing_on_any_screen(system: System, visitor: tuple[str, Page, int]) -> None:
+def test_axe_finds_nothing_on_any_screen(
+    system: System, visitor: tuple[str, Page, screens.Topologies]
+) -> None:
     """Screens alternate between the languages, so that each is examined once."""
-    language, page, topology = visitor
+    language, page, topologies = visitor
     script = AXE.read_text()
     found: dict[str, list[str]] = {}
     for screen in SCREENS[screens.LANGUAGES.index(language) :: len(screens.LANGUAGES)]:
-        with screens.opened(page, system.address, screen, topology):
+        with screens.opened(page, system.address, screen, topologies):
             page.evaluate(script)
             for theme in screens.THEMES:
                 page.emulate_media(color_scheme="dark" if theme == "dark" else "light")

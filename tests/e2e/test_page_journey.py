@@ -124,7 +124,7 @@ def test_a_kind_is_dropped_on_the_words_of_the_empty_canvas(page: Page) -> None:
     entry = page.locator('[data-kind="filter"]')
     entry.hover()
     expect(page.locator(".palette-card")).to_be_visible()
-    words = page.get_by_text("Start with where records come from")
+    words = page.get_by_text("Start with a source of records")
     place = words.bounding_box()
     assert place is not None
     x, y = place["x"] + 40, place["y"] + 8

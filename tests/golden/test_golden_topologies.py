@@ -12,7 +12,9 @@ from oracle.fuzz import scenario
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
 FILE = Path(__file__).with_name("topologies.json")
 #: number of random topologies, and of random topologies in each large one
-RANDOM, LARGE, PARTS = 60, 4, 5
+RANDOM, LARGE, PARTS = 196, 4, 5
+#: the first of those in large ones
+FIRST = 60
 
 #: parameters that name ports
 NAMING = ("branches", "default_port", "inputs", "outputs")
@@ -48,7 +50,7 @@ def large(number: int) -> dict[str, Any]:
     edges: list[dict[str, Any]] = []
     last = None
     for part in range(PARTS):
-        found = shape(RANDOM + number * PARTS + part, f"p{part}-")
+        found = shape(FIRST + number * PARTS + part, f"p{part}-")
         # Nodes with one output and one input, of which both have the default names.
         inner = [
             node["id"] for node in found["nodes"] if "." not in node["kind"] and not node["params"]

@@ -227,7 +227,7 @@ export function EmptyCanvas() {
   return (
     <div className="canvas-empty">
       <Empty
-        title={t("Start with where records come from")}
+        title={t("Start with a source of records")}
         action={
           readOnly ? null : (
             <>

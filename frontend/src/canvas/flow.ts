@@ -210,6 +210,7 @@ export function flowGroups(
       selectable: frame.collapsed,
       connectable: false,
       focusable: frame.collapsed,
+      ariaRole: "group" as const,
       zIndex: frame.collapsed ? 0 : frame.depth - 20,
       ...(frame.collapsed
         ? { handles: handlesOf(frame.ports) }

@@ -23,7 +23,7 @@ function fitIn({ all, seen }: Areas) {
 }
 /** If a topology would have to be zoomed below this to fit, it opens at its sources instead. */
 const LEGIBLE = 0.35;
-const OPENING = 0.5;
+const OPENING = 0.56;
 
 /** Shows a newly opened topology: all of it or, if that would be illegible, its upper left part. */
 function open(flow: Flow, areas: Areas) {
@@ -42,7 +42,7 @@ function open(flow: Flow, areas: Areas) {
   });
 }
 
-/** Moves the middle of a node into the visible part if it is outside; keeps the zoom if the node is legible. */
+/** Moves a node to the middle of the visible part if it is not all in it; keeps the zoom if the node is legible. */
 function reveal(flow: Flow, box: HTMLElement | null, id: string) {
   const hiding = foldedOf(useDesigner.getState()).hidden.get(id);
   const node = flow.getNode(hiding === undefined ? id : groupFlowId(hiding.group.id));
@@ -52,8 +52,9 @@ function reveal(flow: Flow, box: HTMLElement | null, id: string) {
   const height = node.measured?.height ?? node.height ?? 0;
   const middle = { x: node.position.x + width / 2, y: node.position.y + height / 2 };
   const { all, seen } = areas;
-  const margin = Math.min(90, (seen.bottom - seen.top) / 4);
-  const margins = { left: 90, right: 90, top: margin, bottom: margin };
+  const across = Math.min((width * flow.getZoom()) / 2 + 16, (seen.right - seen.left) / 3);
+  const down = Math.min(90, (seen.bottom - seen.top) / 4);
+  const margins = { left: across, right: across, top: down, bottom: down };
   if (isInside(flow.flowToScreenPosition(middle), seen, margins)) return;
   const zoom = Math.max(flow.getZoom(), 0.7);
   void flow.setViewport(centredOn(middle, zoom, all, seen), { duration: 160 });

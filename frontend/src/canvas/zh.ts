@@ -28,7 +28,7 @@ export const zh = {
   "Last known figures": "最后已知的数据",
   "Figures are {span} old": "数据已过去 {span}",
   Minimap: "缩略图",
-  "Start with where records come from": "从数据源开始",
+  "Start with a source of records": "从数据源开始",
   "Add a stream from a topic": "添加主题流",
   "N adds a node, Ctrl K finds every command": "N 添加节点，Ctrl K 查找所有命令",
   "canvas.drag_source_from_palette":

@@ -144,12 +144,16 @@ export function comparing(label: string): Extension {
 const apart = EditorView.theme({
   "&.cm-merge-a .cm-changedLine": { backgroundColor: "var(--m-failed-soft)" },
   "&.cm-merge-b .cm-changedLine": { backgroundColor: "var(--m-running-soft)" },
+  // On a darker background, colors of code would have too little contrast.
   "&.cm-merge-a .cm-changedText": {
-    background: "color-mix(in srgb, var(--m-failed) 26%, transparent)",
+    background: "none",
+    textDecoration: "underline 2px var(--m-failed)",
   },
   "&.cm-merge-b .cm-changedText": {
-    background: "color-mix(in srgb, var(--m-running) 26%, transparent)",
+    background: "none",
+    textDecoration: "underline 2px var(--m-running)",
   },
+  ".cm-changedText": { textUnderlineOffset: "3px" },
   "&.cm-merge-a .cm-changedLineGutter": { background: "var(--m-failed)" },
   "&.cm-merge-b .cm-changedLineGutter": { background: "var(--m-running)" },
   ".cm-collapsedLines": {

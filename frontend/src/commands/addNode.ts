@@ -82,7 +82,8 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
   const into = document.edges.find((edge) => edgeId(edge) === options.edge);
   let place: Position;
   if (options.at !== undefined) {
-    place = { x: options.at.x - size.width / 2, y: options.at.y - size.height / 2 };
+    const wanted = { x: options.at.x - size.width / 2, y: options.at.y - size.height / 2 };
+    place = into === undefined ? freePlace(document, catalog, wanted, size) : wanted;
   } else if (into !== undefined) {
     place = between(document, into);
   } else if (beside !== undefined) {

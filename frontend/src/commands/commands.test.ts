@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { useDesigner } from "../designer/store";
 import { setLabel, setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
+import { boxOf, GRID, NODE_WIDTH, overlap } from "../graph/geometry";
 import { t } from "../ui/i18n";
 import { pressed } from "../ui/keys";
 import { copiedText, pasteText, removeCopied } from "./clipboard";
@@ -23,6 +24,15 @@ describe("adding", () => {
     edit.drop("filter");
     edit.drop("sink.topic");
     expect(edit.edges()).toEqual(["stream.out>filter.in", "filter.out>sink.in"]);
+  });
+
+  test("a node that is added where another one is goes below it", () => {
+    edit.drop("filter", { at: { x: 0, y: 0 } });
+    edit.select();
+    edit.drop("count", { at: { x: 40, y: 10 } });
+    const [first, second] = edit.document().nodes.map((node) => boxOf(CATALOG, node));
+    expect(first && second && overlap(first, second, 0)).toBe(false);
+    expect(Math.abs((second?.x ?? 0) + NODE_WIDTH / 2 - 40)).toBeLessThan(GRID);
   });
 
   test("a kind entered beside a process or a split is wired to its first free output", () => {

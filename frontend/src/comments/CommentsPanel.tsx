@@ -56,6 +56,7 @@ export function CommentsPanel(props: {
         ) : (
           <Composer
             key={node.id}
+            keep={`${topology}.${node.id}`}
             ws={ws}
             label={t("Comment on {node}", { node: labelOf(node) })}
             action={t("Comment")}

@@ -8,17 +8,36 @@ import { Note } from "../ui";
 import { t } from "../ui/i18n";
 import classes from "./comments.module.css";
 
+const KEY = "millrace.comment.";
+
+/** Keeps a text that is not sent yet in this tab, also over another selection and a reload. */
+function keepText(keep: string | undefined, text: string): void {
+  if (keep === undefined) return;
+  if (text === "") sessionStorage.removeItem(KEY + keep);
+  else sessionStorage.setItem(KEY + keep, text);
+}
+
+const keptText = (keep: string | undefined) =>
+  keep === undefined ? null : sessionStorage.getItem(KEY + keep);
+
 /** Writes a comment. The menu adds a mention of a member. */
 export function Composer(props: {
   ws: string;
   label: string;
   action: string;
   initial?: string;
+  /** The name under which a text that is not sent yet is kept. */
+  keep?: string;
   autoFocus?: boolean;
   onSend: (text: string) => Promise<unknown>;
   onCancel?: () => void;
 }) {
-  const [text, setText] = useState(props.initial ?? "");
+  const { keep } = props;
+  const [text, show] = useState(props.initial ?? keptText(keep) ?? "");
+  const setText = (next: string) => {
+    show(next);
+    keepText(keep, next);
+  };
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -60,7 +79,14 @@ export function Composer(props: {
       <div className={classes.buttons}>
         <Mention ws={props.ws} onChoose={mention} />
         {props.onCancel === undefined ? null : (
-          <Button onClick={props.onCancel}>{t("Cancel")}</Button>
+          <Button
+            onClick={() => {
+              keepText(keep, "");
+              props.onCancel?.();
+            }}
+          >
+            {t("Cancel")}
+          </Button>
         )}
         <Button
           onClick={() => void send()}

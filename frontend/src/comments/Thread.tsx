@@ -80,6 +80,7 @@ export function Thread(props: {
       {!reader.editor || resolved ? null : answering ? (
         <Composer
           ws={ws}
+          keep={`${topology}.answer.${thread.id}`}
           label={t("Your answer")}
           action={t("Answer")}
           onCancel={() => setAnswering(false)}

@@ -110,6 +110,21 @@ test("a comment on the selected node mentions a member of the menu", async () =>
   });
 });
 
+test("a comment that is not sent yet is kept when another node is selected", async () => {
+  show();
+  const select = (...nodes: string[]) =>
+    act(() => useDesigner.setState({ selection: { nodes, edges: [] } }));
+  select("big");
+  const field = await screen.findByLabelText("Comment on Large orders");
+  fireEvent.change(field, { target: { value: "Not yet" } });
+  select();
+  expect(screen.queryByTestId("comment-text")).toBeNull();
+  select("big");
+  const again = await screen.findByLabelText<HTMLTextAreaElement>("Comment on Large orders");
+  expect(again.value).toBe("Not yet");
+  fireEvent.change(again, { target: { value: "" } });
+});
+
 test("a thread shows the node's present label, its answers and mentions of members", async () => {
   show();
   const thread = await screen.findByTestId("thread");

@@ -6,6 +6,7 @@ import type { DeploymentSettings } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { Loading } from "../frame/Loading";
 import { isPlain } from "../live/dialect";
+import { useIsKnown } from "../live/NeverDeployed";
 import { useLive } from "../live/store";
 import { Tip } from "../ui";
 import { t } from "../ui/i18n";
@@ -72,6 +73,8 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           ? t("Saves version {n} and runs it", { n: next })
           : t("Compiles, checks and runs version {n}", { n: next });
   const off = !allowed || empty || current;
+  // Until then, the version may be running already.
+  const known = useIsKnown();
   const chosen = settings !== null || !continues(beginning);
   const values: DeploymentSettings = settings ?? { ...deployment?.settings };
 
@@ -85,7 +88,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
       <Tip text={reason}>
         <Button
           ref={main}
-          variant="filled"
+          variant={known ? "filled" : "default"}
           className={classes.splitMain}
           loading={deploying}
           data-disabled={off || undefined}
@@ -110,7 +113,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
         <Popover.Target>
           <ActionIcon
             ref={arrow}
-            variant={off ? "default" : "filled"}
+            variant={off || !known ? "default" : "filled"}
             color="accent"
             className={classes.splitMore}
             data-off={off || undefined}

@@ -69,7 +69,7 @@ export function DeployOptions(props: {
       {!props.fixed && (parametrized || values.environment !== undefined) ? (
         <Select
           label={t("Environment")}
-          description={t("Whose values the parameters of the topology have.")}
+          description={t("The environment whose values the parameters have.")}
           placeholder={t("Defaults")}
           clearable
           value={values.environment ?? null}

@@ -3,6 +3,7 @@ import { listOldState, listRuns, threadsLink } from "../api/deploymentCalls";
 import type { RunRecord } from "../api/types";
 import { Waiting } from "../frame/Waiting";
 import { known, millis, UNKNOWN } from "../live/figures";
+import { NeverDeployed } from "../live/NeverDeployed";
 import { useLive } from "../live/store";
 import { Empty } from "../ui";
 import { ago, moment, span } from "../ui/format";
@@ -33,12 +34,12 @@ export function RunsPanel({ operator }: { operator: boolean }) {
   });
   if (deployment === null) {
     return (
-      <Empty title={t("Never deployed")}>
+      <NeverDeployed>
         {t({
           id: "deployments.each_run_is_listed",
           message: "Each run is listed here with its start, its end and the reason it ended.",
         })}
-      </Empty>
+      </NeverDeployed>
     );
   }
   return (

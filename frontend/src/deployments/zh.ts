@@ -244,7 +244,7 @@ export const zh = {
   "Retrying automatically.": "正在自动重试。",
   Parameter: "参数",
   Environment: "环境",
-  "Whose values the parameters of the topology have.": "拓扑的参数取哪个环境的值。",
+  "The environment whose values the parameters have.": "拓扑的参数取哪个环境的值。",
   Defaults: "默认值",
   "Approved by {names}.": "已由 {names} 批准。",
   "deployments.somebody_else_must_approve_this": "须由其他人批准此版本，但这里没有其他操作员。",

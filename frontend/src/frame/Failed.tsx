@@ -6,8 +6,19 @@ import { ApiError } from "../api/client";
 import { t } from "../ui/i18n";
 import classes from "./frame.module.css";
 
+/** Where to go from an address at which there is nothing. */
+export interface Back {
+  readonly to: string;
+  readonly text: string;
+}
+
 /** An error message with its hint, and a button that tries again. */
-export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failed(props: {
+  error: unknown;
+  retry?: (() => void) | undefined;
+  gone?: Back | undefined;
+}) {
+  const { error, retry } = props;
   const message = error instanceof Error ? error.message : t("Something went wrong.");
   const hint = error instanceof ApiError ? error.hint : null;
   // A retry does not help if the object is missing or may not be read.
@@ -22,8 +33,8 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
       <p className={classes.failedTitle}>{message}</p>
       {hint === null ? null : <p className={classes.failedHint}>{hint}</p>}
       {gone ? (
-        <Button size="xs" variant="default" component={Link} to="/">
-          {t("Go to the topologies")}
+        <Button size="xs" variant="default" component={Link} to={props.gone?.to ?? "/"}>
+          {props.gone?.text ?? t("Go to the topologies")}
         </Button>
       ) : retry === undefined ? null : (
         <Button size="xs" variant="default" onClick={retry}>

@@ -10,21 +10,38 @@ import classes from "../ui/pages.module.css";
 import { limited, MOST_CHARACTERS } from "./searching";
 import { Waiting } from "./Waiting";
 
+const SEARCH = "q";
+
+/** What the address of the page searches for. */
+function searched(): string {
+  return limited(new URLSearchParams(location.search).get(SEARCH) ?? "");
+}
+
+/** Puts the search into the address, so that a link to it can be shared and a reload keeps it. */
+function noteSearched(text: string): void {
+  const address = new URL(location.href);
+  if (text === "") address.searchParams.delete(SEARCH);
+  else address.searchParams.set(SEARCH, text);
+  history.replaceState(history.state, "", address);
+}
+
 /**
  * A paged list of `size` rows per page that the server searches. `text` follows `typed` after a pause; a new search
- * starts at page 1. If the page no longer exists, such as after its last row was deleted, the one before it is shown.
+ * starts at page 1, and with `inAddress` it is part of the address. If the page no longer exists, such as after its last row was deleted, the one before it is shown.
  */
 export function usePages<List extends { count: number }>(
   key: QueryKey,
   fetch: (query: PageQuery) => Promise<List>,
-  { size = 25, refetchInterval }: { size?: number; refetchInterval?: number } = {},
+  options: { size?: number; refetchInterval?: number; inAddress?: boolean } = {},
 ) {
+  const { inAddress = false, refetchInterval, size = 25 } = options;
   const [page, setPage] = useState(1);
-  const [typed, setTyped] = useState("");
+  const [typed, setTyped] = useState(() => (inAddress ? searched() : ""));
   const [text] = useDebouncedValue(typed.trim(), 200);
   const search = (next: string) => {
     setTyped(limited(next));
     setPage(1);
+    if (inAddress) noteSearched(limited(next).trim());
   };
   const queryKey = [...key, text, page];
   const list = useQuery({

@@ -9,6 +9,7 @@ import {
   connect,
   insertOnEdge,
   moveChild,
+  reconnect,
   removeAndReconnect,
   setParam,
   setPartitions,
@@ -331,6 +332,21 @@ describe("wires", () => {
     const document = design(base, ["in", "join.left"], ["table", "join.right"], ["join", "out"]);
     const left = removeAndReconnect(document, CATALOG, {}, new Set(["join"]));
     expect(left.edges.map(edgeId)).toEqual(["in.out>out.in"]);
+  });
+
+  test("either end of a wire moves, and the wire keeps its place among the others", () => {
+    const document = design(base, ["in", "f"], ["in", "out"]);
+    const first = document.edges[0] as DocumentEdge;
+    const from = { node: "in", port: "out" };
+    const target = reconnect(document, first, from, { node: "join", port: "left" });
+    expect(target.edges.map(edgeId)).toEqual(["in.out>join.left", "in.out>out.in"]);
+    const source = reconnect(
+      document,
+      first,
+      { node: "table", port: "out" },
+      { node: "f", port: "in" },
+    );
+    expect(source.edges.map(edgeId)).toEqual(["table.out>f.in", "in.out>out.in"]);
   });
 
   test("the same wire twice is one wire", () => {

@@ -3,7 +3,7 @@ import "./fields.css";
 import { type ComponentType, Suspense } from "react";
 import { drawnOf, foldedOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
-import { edgeId, findNode } from "../graph/document";
+import { edgeId, findNode, labelOf } from "../graph/document";
 import { groupOfExactly, notesOf } from "../graph/drawing";
 import { later } from "../ui/later";
 import { DocumentForm } from "./DocumentForm";
@@ -57,6 +57,7 @@ export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> 
   if (node !== undefined) {
     return (
       <Suspense>
+        <h2 className="m-hidden">{labelOf(node)}</h2>
         <NodeForm key={node.id} node={node} nodeRuntime={props.nodeRuntime} />
       </Suspense>
     );

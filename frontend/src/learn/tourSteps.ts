@@ -82,7 +82,7 @@ export const STEPS: readonly TourStep[] = [
     text: phrase({
       id: "learn.tour_deploy",
       message:
-        "Deploy shows what a new version changes, and what happens to the state, before anything happens. Next, open Learn in the commands (Ctrl+K): ten topologies to try.",
+        "A new version continues with the state of the one that runs. If rows would be lost, you are asked first. Next, open Learn in the commands (Ctrl+K): ten topologies to try.",
     }),
     target: '[data-testid="deploy"]',
   },

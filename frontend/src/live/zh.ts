@@ -1,4 +1,5 @@
 export const zh = {
+  "Never deployed": "从未部署",
   Waiting: "等待中",
   "Not started": "尚未启动",
   Compiling: "编译中",

@@ -4,6 +4,7 @@ import { CardTable } from "../frame/CardTable";
 import { ListFrame } from "../frame/ListFrame";
 import { notifyError } from "../frame/notify";
 import { usePages } from "../frame/paging";
+import { Empty } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { ago, bytes, moment } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -30,7 +31,7 @@ export function AbandonedDrafts() {
       paging={paging}
       search={t("Search drafts")}
       none={t("No draft matches “{search}”.", { search: paging.text })}
-      empty={<div className={classes.nothing}>{t("There are no abandoned drafts.")}</div>}
+      empty={<Empty title={t("There are no abandoned drafts.")} />}
     >
       {(drafts) => (
         <CardTable head={[t("User name"), t("Workspace"), { number: t("Size") }, t("Changed"), ""]}>

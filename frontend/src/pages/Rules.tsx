@@ -4,6 +4,7 @@ import { getRules, setRules } from "../api/accountCalls";
 import type { WorkspaceRulesChange } from "../api/types";
 import { Head } from "../frame/ListFrame";
 import { notifyError } from "../frame/notify";
+import { Waiting } from "../frame/Waiting";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
@@ -11,10 +12,11 @@ import classes from "../ui/pages.module.css";
 export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
   const queries = useQueryClient();
   const key = ["rules", ws];
-  const { data } = useQuery({ queryKey: key, queryFn: () => getRules(ws) });
+  const rules = useQuery({ queryKey: key, queryFn: () => getRules(ws) });
+  const { data } = rules;
   const change = useMutation({
-    mutationFn: (rules: WorkspaceRulesChange) => setRules(ws, rules),
-    onSuccess: (rules) => queries.setQueryData(key, rules),
+    mutationFn: (wanted: WorkspaceRulesChange) => setRules(ws, wanted),
+    onSuccess: (changed) => queries.setQueryData(key, changed),
     onError: (error) => notifyError(error),
   });
   const disabled = !admin || data === undefined || change.isPending;
@@ -28,28 +30,32 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
             "Rules for all members of this workspace. Changes do not affect running deployments.",
         })}
       />
-      <div className={classes.form}>
-        <Switch
-          label={t({
-            id: "pages.deploy_version_only_if_all",
-            message: "Deploy a version only if all tests of its topology have passed with it",
-          })}
-          checked={data?.tests_required ?? false}
-          disabled={disabled}
-          onChange={(event) => change.mutate({ tests_required: event.currentTarget.checked })}
-          data-testid="tests-required"
-        />
-        <Switch
-          label={t({
-            id: "pages.deploy_version_only_if_operator",
-            message: "Deploy a version only if an operator who is not its author has approved it",
-          })}
-          checked={data?.approval_required ?? false}
-          disabled={disabled}
-          onChange={(event) => change.mutate({ approval_required: event.currentTarget.checked })}
-          data-testid="approval-required"
-        />
-      </div>
+      {rules.isError && data === undefined ? (
+        <Waiting query={rules} />
+      ) : (
+        <div className={classes.form}>
+          <Switch
+            label={t({
+              id: "pages.deploy_version_only_if_all",
+              message: "Deploy a version only if all tests of its topology have passed with it",
+            })}
+            checked={data?.tests_required ?? false}
+            disabled={disabled}
+            onChange={(event) => change.mutate({ tests_required: event.currentTarget.checked })}
+            data-testid="tests-required"
+          />
+          <Switch
+            label={t({
+              id: "pages.deploy_version_only_if_operator",
+              message: "Deploy a version only if an operator who is not its author has approved it",
+            })}
+            checked={data?.approval_required ?? false}
+            disabled={disabled}
+            onChange={(event) => change.mutate({ approval_required: event.currentTarget.checked })}
+            data-testid="approval-required"
+          />
+        </div>
+      )}
     </section>
   );
 }

@@ -77,7 +77,7 @@ export function TopologiesPage() {
   const paging = usePages(
     ["topologies", ws, ordering],
     (query) => listTopologies(ws, { ...query, ordering }),
-    { refetchInterval: 30_000 },
+    { refetchInterval: 30_000, inAddress: true },
   );
   useLiveRows(ws, paging.queryKey);
 

@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Figures } from "../api/types";
 import { useDesigner } from "../designer/store";
@@ -96,8 +96,11 @@ test("no figures, a failure and a topology that was never deployed have their ow
   show();
   expect(await screen.findByText(/There is no deployment 7/)).toBeTruthy();
   cleanup();
-  useLive.setState({ deployment: null });
+  useLive.setState({ deployment: null, topology: null });
   show();
+  // The server has not reported yet whether there is a deployment.
+  expect(await screen.findByText("Loading…")).toBeTruthy();
+  act(() => useLive.setState({ topology: { id: 1 } as never }));
   expect(await screen.findAllByText("Never deployed")).toBeTruthy();
 });
 

@@ -10,6 +10,7 @@ import { Loading } from "../frame/Loading";
 import { Waiting } from "../frame/Waiting";
 import { findNode, labelOf } from "../graph/document";
 import { exactly } from "../live/figures";
+import { NeverDeployed } from "../live/NeverDeployed";
 import { useLive } from "../live/store";
 import { Empty, Note, Segments } from "../ui";
 import { moment } from "../ui/format";
@@ -44,12 +45,12 @@ export function ChartsPanel() {
   const id = useLive((state) => state.deployment?.id ?? null);
   if (id === null) {
     return (
-      <Empty title={t("Never deployed")}>
+      <NeverDeployed>
         {t({
           id: "runtime.charts_of_rates_lag",
           message: "Charts of rates, lag, state and batches appear here after the first start.",
         })}
-      </Empty>
+      </NeverDeployed>
     );
   }
   return <Charts key={id} deployment={id} />;

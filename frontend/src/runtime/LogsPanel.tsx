@@ -11,6 +11,7 @@ import { useDesigner } from "../designer/store";
 import { MOST_CHARACTERS } from "../frame/searching";
 import { Waiting } from "../frame/Waiting";
 import { findNode, labelOf } from "../graph/document";
+import { NeverDeployed } from "../live/NeverDeployed";
 import { useLive } from "../live/store";
 import { Empty } from "../ui";
 import { save } from "../ui/files";
@@ -51,9 +52,9 @@ export function LogsPanel() {
   );
   if (deployment === null) {
     return (
-      <Empty title={t("No logs")}>
+      <NeverDeployed title={t("No logs")}>
         {t("The driver's log appears here once the topology is deployed.")}
-      </Empty>
+      </NeverDeployed>
     );
   }
   return (

@@ -4,7 +4,7 @@ import { ApiError } from "../api/client";
 import { useDesigner } from "../designer/store";
 import { ruleOf } from "../generate/recipe";
 import { field, render, type, until } from "../testing/rendering";
-import { GenerateDialog } from "./Adding";
+import { GenerateDialog, PasteDialog } from "./Adding";
 import { useSimulation } from "./store";
 
 const text = { format: "string" };
@@ -111,4 +111,22 @@ test("the text of a field becomes its rule", () => {
   expect(ruleOf("customer-1..50")).toEqual({ prefix: "customer-", min: 1, max: 50 });
   expect(ruleOf("order-#")).toEqual({ prefix: "order-" });
   expect(ruleOf("true, null, x")).toEqual({ values: [true, null, "x"] });
+});
+
+test("a file's lines are shown before they become records", async () => {
+  useDesigner.setState({ document: DOCUMENT as never });
+  const close = await render(<PasteDialog onClose={() => undefined} />);
+  const input = document.querySelector<HTMLInputElement>("input[type=file]");
+  const lines = '{"topic": "in", "value": "from a file", "timestamp": 1}';
+  Object.defineProperty(input, "files", { value: [new File([lines], "in.jsonl")] });
+  await act(async () => input?.dispatchEvent(new Event("change", { bubbles: true })));
+  await until(() => expect(document.querySelector("textarea")?.value).toBe(lines));
+  const add = [...document.querySelectorAll("button")].find(
+    (each) => each.textContent === "Add records",
+  );
+  await act(async () => add?.click());
+  await until(() =>
+    expect(useSimulation.getState().rows.map((row) => row.value)).toEqual(["from a file"]),
+  );
+  await close();
 });

@@ -1,5 +1,5 @@
-import { Button, Textarea } from "@mantine/core";
-import { useState } from "react";
+import { Button, FileButton, Textarea } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import { asApiError } from "../api/client";
 import { generateRecords } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
@@ -17,7 +17,11 @@ import { TopicSelect } from "./TopicSelect";
 type Made = readonly InputRow[] | null;
 
 /** Buttons that append new rows to the inputs or replace them. */
-export function Buttons(props: { disabled: boolean; make: () => Made | Promise<Made> }) {
+export function Buttons(props: {
+  disabled: boolean;
+  make: () => Made | Promise<Made>;
+  children?: ReactNode;
+}) {
   const { disabled, make } = props;
   const [busy, setBusy] = useState(false);
   const some = useSimulation((state) => state.rows.length > 0);
@@ -31,6 +35,7 @@ export function Buttons(props: { disabled: boolean; make: () => Made | Promise<M
   };
   return (
     <div className={classes.dialogButtons}>
+      {props.children}
       {some ? (
         <Button
           variant="default"
@@ -51,6 +56,11 @@ export function Buttons(props: { disabled: boolean; make: () => Made | Promise<M
 export function PasteDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [bad, setBad] = useState<string | null>(null);
+  const read = async (file: File | null) => {
+    if (file === null) return;
+    setText(await file.text());
+    setBad(null);
+  };
   const make = async () => {
     try {
       const rows = await rowsOfText(text, sourcesOf(useDesigner.getState().document));
@@ -83,7 +93,15 @@ export function PasteDialog({ onClose }: { onClose: () => void }) {
         data-autofocus
       />
       {bad === null ? null : <Note tone="failed">{t("Line {n} cannot be read.", { n: bad })}</Note>}
-      <Buttons disabled={text.trim() === ""} make={make} />
+      <Buttons disabled={text.trim() === ""} make={make}>
+        <FileButton accept=".jsonl,.json,.csv,.txt" onChange={(file) => void read(file)}>
+          {(open) => (
+            <Button variant="default" {...open} mr="auto" data-testid="records-file">
+              {t("Choose a file…")}
+            </Button>
+          )}
+        </FileButton>
+      </Buttons>
     </Modal>
   );
 }

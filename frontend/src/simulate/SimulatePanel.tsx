@@ -97,7 +97,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
             {t({
               id: "simulate.nothing_is_deployed_and_no",
               message:
-                "Nothing is deployed and no topic is touched: the records below go through the topology as they would in production, and you see where each one went and why.",
+                "Nothing is deployed and no topic is touched: the records that you add go through the topology as they would in production, and you see where each one went and why.",
             })}
           </Empty>
         ) : (

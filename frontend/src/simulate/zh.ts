@@ -10,6 +10,7 @@ export const zh = {
   "Replace the records": "替换记录",
   "Add records": "添加记录",
   "Paste records": "粘贴记录",
+  "Choose a file…": "选择文件…",
   "simulate.json_lines_with_topic":
     "每行一个 JSON，包含 topic、key、value、timestamp（毫秒）、partition、headers；或由它们组成的 JSON 数组；或首行为这些名称的 CSV。",
   "Line {n} cannot be read.": "第 {n} 行无法读取。",
@@ -60,7 +61,7 @@ export const zh = {
   "Try this topology on records": "用记录试一试这个拓扑",
   "simulate.there_is_no_source": "还没有带主题的数据源。请先添加一个：记录会进入它的主题。",
   "simulate.nothing_is_deployed_and_no":
-    "不会部署任何内容，也不会触及任何主题：下面的记录会像在生产环境中一样经过拓扑，您可以看到每条记录去了哪里以及原因。",
+    "不会部署任何内容，也不会触及任何主题：您添加的记录会像在生产环境中一样经过拓扑，您可以看到每条记录去了哪里以及原因。",
   "What is shown": "显示内容",
   Inputs: "输入",
   "Step by step": "逐步查看",

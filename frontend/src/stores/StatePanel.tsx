@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { StateStore, StorePage } from "../api/types";
 import { Failed } from "../frame/Failed";
 import { Waiting } from "../frame/Waiting";
+import { NeverDeployed } from "../live/NeverDeployed";
 import { PlainEmpty } from "../live/PlainEmpty";
 import { useLive } from "../live/store";
 import { useRunsPlain } from "../live/useRunsPlain";
@@ -26,13 +27,13 @@ export function StatePanel() {
   const found = useStores();
   if (deployment === null) {
     return (
-      <Empty title={t("Never deployed")}>
+      <NeverDeployed>
         {t({
           id: "stores.rows_of_all_stores",
           message:
             "The rows of all stores can be read here, while the topology runs and afterwards.",
         })}
-      </Empty>
+      </NeverDeployed>
     );
   }
   if (plain) {

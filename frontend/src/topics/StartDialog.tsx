@@ -236,8 +236,8 @@ function FormatFields(props: {
       {format.format === "json" ? (
         <TextInput
           mt={6}
-          aria-label={`${label}: ${t("Schema, as item STRING, n INT")}`}
-          placeholder={t("Schema, as item STRING, n INT")}
+          aria-label={`${label}: ${t("Schema, such as item STRING, n INT")}`}
+          placeholder={t("Schema, such as item STRING, n INT")}
           value={format.schema ?? ""}
           classNames={{ input: "m-mono" }}
           onChange={(event) => onChange({ format: "json", schema: event.currentTarget.value })}

@@ -51,7 +51,8 @@ export function TopicPage() {
   if (detail === undefined) {
     return (
       <Shell ws={ws} wide>
-        <Waiting query={found} />
+        <h1 className={`${pages.title} ${classes.name}`}>{topic}</h1>
+        <Waiting query={found} gone={{ to: `/w/${ws}/topics`, text: t("Go to the topics") }} />
       </Shell>
     );
   }
@@ -69,7 +70,7 @@ export function TopicPage() {
         <Chip title={exact(detail.records)}>
           {t("{n} {n, plural, one {record} other {records}}", { n: count(detail.records) })}
         </Chip>
-        <Chip title={t("Cleanup policy")}>{detail.cleanup_policy}</Chip>
+        <Chip>{t("Cleanup: {policy}", { policy: detail.cleanup_policy })}</Chip>
         <span className="ui-space" />
         {may(role, "operator") ? (
           <Button

@@ -24,6 +24,7 @@ export function TopicsPage() {
   const workspace = useWorkspace(ws);
   const paging = usePages(["topic-figures", ws], (query) => listTopicFigures(ws, query), {
     size: 50,
+    inAddress: true,
     refetchInterval: 10_000,
   });
   const [creating, setCreating] = useState(false);

@@ -1,4 +1,6 @@
 export const zh = {
+  "Cleanup: {policy}": "清理策略：{policy}",
+  "Go to the topics": "前往主题列表",
   "Broker's default": "broker 默认值",
   "1 day": "1 天",
   "7 days": "7 天",
@@ -26,7 +28,7 @@ export const zh = {
   "End after": "时长上限",
   "End after records (0: no limit)": "记录数上限（0：不限）",
   "Start generating": "开始生成",
-  "Schema, as item STRING, n INT": "模式，例如 item STRING, n INT",
+  "Schema, such as item STRING, n INT": "模式，例如 item STRING, n INT",
   "Read as": "读取方式",
   "Formats chosen here": "此处选择的格式",
   "Key as": "键格式",

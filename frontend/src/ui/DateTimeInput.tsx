@@ -46,9 +46,7 @@ export function DateTimeInput(
       spellCheck={false}
       autoComplete="off"
       {...rest}
-      title={
-        read === null ? t("Times are in UTC; 14:00 or 15 minutes ago will do") : exactTime(read)
-      }
+      title={read === null ? t("A time in UTC, such as 14:00 or 15 minutes ago") : exactTime(read)}
       value={value}
       error={
         error ?? (wrong ? t("A time such as 2026-01-31 14:00, 14:00 or 15 minutes ago") : null)

@@ -8,7 +8,7 @@ export const zh = {
   "Today, 00:00 UTC": "今天 00:00（UTC）",
   "Yesterday, 00:00 UTC": "昨天 00:00（UTC）",
   "Choose a time": "选择时间",
-  "Times are in UTC; 14:00 or 15 minutes ago will do": "时间为 UTC；也可以写 14:00 或 15 分钟前",
+  "A time in UTC, such as 14:00 or 15 minutes ago": "时间为 UTC；也可以写 14:00 或 15 分钟前",
   "A time such as 2026-01-31 14:00, 14:00 or 15 minutes ago":
     "时间，例如 2026-01-31 14:00、14:00 或 15 分钟前",
 };

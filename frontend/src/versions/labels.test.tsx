@@ -41,6 +41,7 @@ test("undo shows in the page's language what was taken, restored, merged and rep
   expect(last()).toBe("采用版本 3");
   await restoreVersion({ number: 2 } as Version);
   expect(last()).toBe("恢复版本 2");
+  expect(useDesigner.getState().document.name).toBe("earlier");
 
   open(<ConflictDialog conflict={{ base: other("base"), theirs: THEIRS, message: "" }} />);
   fireEvent.click(screen.getByTestId("save-merged"));

@@ -8,6 +8,7 @@ import { openHelp, useHelp } from "../commands/help";
 import { allCommands } from "../commands/registry";
 import { hueOf, knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
+import { refusalText } from "../designer/words";
 import { kindOf, portsOf } from "../graph/catalog";
 import { connect } from "../graph/changes";
 import { refusal } from "../graph/connect";
@@ -187,28 +188,30 @@ function findNodes(query: string): Choice[] {
   }));
 }
 
-/** Every input that an output of the selected node could feed. */
+/** Every input that an output of the selected node could feed, then those of another role, with the reason. */
 function findTargets(query: string): Choice[] {
   const state = useDesigner.getState();
   const { catalog, document, selection } = state;
   const source = document.nodes.find((node) => node.id === selection.nodes[0]);
   if (catalog === null || source === undefined) return [];
   const outputs = portsOf(catalog, source).filter((port) => port.side === "output");
-  return document.nodes.flatMap((node) =>
+  const choices = document.nodes.flatMap((node) =>
     portsOf(catalog, node)
       .filter((port) => port.side !== "output")
       .flatMap((port) =>
         outputs.flatMap((output): Choice[] => {
           const from = { node: source.id, port: output.name };
           const to = { node: node.id, port: port.name };
-          if (refusal(document, catalog, knownRoles(state), from, to) !== null) return [];
+          const refused = refusal(document, catalog, knownRoles(state), from, to);
+          if (refused !== null && refused.code !== "role") return [];
           const title = outputs.length === 1 ? labelOf(node) : `${output.name} → ${labelOf(node)}`;
           if (!matches(`${title} ${port.name}`, query)) return [];
           return [
             {
               id: `${output.name} ${node.id} ${port.name}`,
               title,
-              note: port.name,
+              note: refused === null ? port.name : `${port.name}: ${refusalText(refused)}`,
+              disabled: refused !== null,
               icon: kindOf(catalog, node.kind)?.icon,
               hue: hueOf(catalog, node.kind),
               run: () => state.change(t("Connect"), (now) => connect(now, from, to)),
@@ -217,6 +220,7 @@ function findTargets(query: string): Choice[] {
         }),
       ),
   );
+  return choices.sort((a, b) => Number(a.disabled) - Number(b.disabled));
 }
 
 const FINDERS = {

@@ -75,11 +75,11 @@ PARAMETERS: dict[str, Prose] = {
         "Choose “{other}”.",
     ),
     "format_schema": Prose(
-        "The {format} format needs a schema.",
+        "The format “{format}” needs a schema.",
         "Add one in Spark DDL, such as “item STRING, quantity INT”.",
     ),
     "format_schema_or_registry": Prose(
-        "The {format} format needs a schema or a schema registry.",
+        "The format “{format}” needs a schema or a schema registry.",
         "Enter a schema, or the registry and the subject.",
     ),
     "registry_subject": Prose(

@@ -70,7 +70,6 @@ export const common = {
   Workspaces: "工作区",
   "v{n}": "v{n}",
   "Delete…": "删除…",
-  "Never deployed": "从未部署",
   running: "运行中",
   Partitions: "分区",
   "Could not deploy": "未能部署",
