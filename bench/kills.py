@@ -16,6 +16,7 @@ written before has its results.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -45,6 +46,8 @@ GROUP = "kills"
 INTO_THREAD, OUT_OF_THREAD = "processed in a stream thread", "back to micro-batches"
 #: longest time from when all threads run to the kill
 MOMENT_SECONDS = 1.5
+#: longest time until a driver that was asked to stop, or a host without drivers, has ended
+ENDED_SECONDS = 60.0
 #: purchases a second, without and with a host
 RATE, RATE_IN_HOST = 1_000, 20
 
@@ -68,9 +71,11 @@ class Deployment(threading.Thread):
     def run(self) -> None:
         """Start a driver, and the next one when it has ended."""
         checkpoint, log = self.folder / "checkpoint", self.folder / "driver.log"
-        while not self._ended.is_set():
+        for attempt in itertools.count():
+            if self._ended.is_set():
+                return
             self._logged = log.stat().st_size if log.exists() else 0
-            run = f"{self.number}-{self.starts}"
+            run = f"{self.number}-{attempt}"
             arguments = ("--bootstrap-servers", self._broker, "--checkpoint", str(checkpoint))
             spec = JobSpec(
                 self.number, self.job, checkpoint, log, run, (*arguments, "--run", run),
@@ -89,6 +94,16 @@ class Deployment(threading.Thread):
     def stop(self) -> None:
         """Stop the driver, and do not start another one."""
         self._ended.set()
+
+    def end(self) -> None:
+        """Wait until the driver has ended, or kill it; then wait for its parent."""
+        self.join(ENDED_SECONDS)
+        with suppress(FileNotFoundError, psutil.NoSuchProcess):
+            parent = psutil.Process(self.note["shim"])
+            running = self._launcher.find(self.folder)
+            if running is not None:
+                self._launcher.kill(running)
+            psutil.wait_procs([parent], ENDED_SECONDS)
 
     @property
     def log(self) -> str:
@@ -285,7 +300,7 @@ def run(folder: Path, kills: int, seconds: float, *, host: int, rate: int, seed:
             for each in deployments:
                 each.stop()
             for each in deployments:
-                each.join(60)
+                each.end()
     return Outcome(found.kills, writer.total, took, sum(each.starts for each in deployments))
 
 

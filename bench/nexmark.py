@@ -326,6 +326,7 @@ def compare(spark: Any, address: str, chosen: list[str], count: int) -> list[str
     wrong = []
     for name in chosen:
         read = read_of(own[name], events)
+        # One micro-batch: of several, one could have bids whose auctions are in the next.
         on_spark(spark, address, own[name], most=4 * read)
         failed = on_kafka_streams(address, theirs[name], read, threads=1).get("error")
         mine, other = (results(address, f"{sink}-{name}") for sink in ("own", "theirs"))
