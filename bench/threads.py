@@ -180,7 +180,8 @@ def alone(live: Live, scenario: Any, guarantee: str) -> list[str]:
     reported, found = play(live, {**scenario, "topology": {**document, "settings": settings}})
     if not found["in_thread"]:
         raise AssertionError("did not run in a thread")
-    return differences(reported, {**found, "stores": {}}, "all")
+    result: Any = {**found, "stores": {}}
+    return differences(reported, result, "all")
 
 
 def main() -> int:
@@ -261,7 +262,7 @@ def judge(live: Live, scenarios: dict[int, Scenario], guarantee: str, notes: Not
         grouped.setdefault(key, []).append(number)
 
     def one(numbers: list[int]) -> None:
-        chosen = [scenarios[number] for number in numbers]
+        chosen: list[Any] = [scenarios[number] for number in numbers]
         try:
             if packable(chosen[0]):
                 found = list(played(live, chosen, guarantee))
@@ -275,7 +276,7 @@ def judge(live: Live, scenarios: dict[int, Scenario], guarantee: str, notes: Not
                     one([number])
                 return
             found = [[reason]]
-            chosen[0] = {**chosen[0], "traceback": traceback.format_exc()}  # type: ignore[typeddict-unknown-key]
+            chosen[0] = {**chosen[0], "traceback": traceback.format_exc()}
         for number, scenario, different in zip(numbers, chosen, found, strict=True):
             notes.note(number, f"differs: {different[0][:200]}" if different else "equal")
             if different:
