@@ -45,6 +45,8 @@ from launcher import archive, places
 
 GROUP = "kills"
 INTO_THREAD, OUT_OF_THREAD = "processed in a stream thread", "back to micro-batches"
+#: longest time until all deployments run in threads, which on a busy machine takes minutes
+THREADS_SECONDS = 900.0
 #: longest time from when all threads run to the kill
 MOMENT_SECONDS = 1.5
 #: longest time until a driver that was asked to stop, or a host without drivers, has ended
@@ -88,9 +90,9 @@ class Deployment(threading.Thread):
                 time.sleep(0.1)
                 continue
             self.starts += 1
-            while self._launcher.poll(self.folder, process) is None:
-                if self._ended.wait(0.1):
-                    self._launcher.ask_to_stop(process)
+            while self._launcher.poll(self.folder, process) is None and not self._ended.wait(0.1):
+                pass
+            self._launcher.ask_to_stop(process)
 
     def stop(self) -> None:
         """Stop the driver, and do not start another one."""
@@ -98,12 +100,14 @@ class Deployment(threading.Thread):
 
     def end(self) -> None:
         """Wait until the driver has ended, or kill it; then wait for its parent."""
-        self.join(ENDED_SECONDS)
+        self.join()
         with suppress(FileNotFoundError, psutil.NoSuchProcess):
             parent = psutil.Process(self.note["shim"])
-            running = self._launcher.find(self.folder)
-            if running is not None:
-                self._launcher.kill(running)
+            deadline = time.monotonic() + ENDED_SECONDS
+            while running := self._launcher.find(self.folder):
+                if time.monotonic() > deadline:
+                    self._launcher.kill(running)
+                time.sleep(0.1)
             psutil.wait_procs([parent], ENDED_SECONDS)
 
     @property
@@ -217,7 +221,7 @@ class Kills:
             chosen = [self.chance.choice(chosen)]
         self.until(
             lambda: all(each.in_thread for each in chosen), f"threads, to kill the {kind}",
-            PATIENCE_SECONDS,
+            THREADS_SECONDS,
         )  # fmt: skip
         time.sleep(self.chance.uniform(0.0, MOMENT_SECONDS))
         note = chosen[0].note
@@ -301,13 +305,14 @@ def run(
                 thread.start()
             found.until(
                 lambda: all(each.in_thread for each in deployments), "the first threads",
-                PATIENCE_SECONDS * 2,
+                THREADS_SECONDS,
             )  # fmt: skip
             began = time.monotonic()
             found.run(kills, seconds, longest)
             took = time.monotonic() - began
             found.check()
         finally:
+            writer.stop()
             for each in deployments:
                 each.stop()
             for each in deployments:
