@@ -153,6 +153,17 @@ def test_each_has_its_driver_and_both_have_one_jvm(pair: list[Shared]) -> None:
     assert [each.pid for each in family if each.name() == "java"] == [pair[0].java]
 
 
+def test_a_driver_adds_little_memory_to_what_all_drivers_share(pair: list[Shared]) -> None:
+    """Their modules were loaded before, and those of data frames never."""
+    both_run(pair)
+    for each in pair:
+        each.arrives()
+        driver = psutil.Process(each.note["pid"])
+        assert not [name for name in (mapped.path for mapped in driver.memory_maps())
+                    if "pyarrow" in name or "pandas" in name]  # fmt: skip
+        assert driver.memory_full_info().uss < 32_000_000
+
+
 def test_a_driver_that_is_killed_while_it_sleeps_ends_alone(pair: list[Shared]) -> None:
     both_run(pair)
     until(lambda: "asleep" in pair[0].log.splitlines()[-1], 60, pair[0])

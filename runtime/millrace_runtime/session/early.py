@@ -20,6 +20,7 @@ from millrace_runtime.jars import operator_jar, spark_jars
 from millrace_runtime.services import confinement
 from millrace_runtime.session import joining
 from millrace_runtime.session.java_home import OPENED
+from millrace_runtime.session.numpy_values import convert_if_imported
 from millrace_runtime.session.session import for_spark, prepare, quiet
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class EarlySession:
         from pyspark.sql import SparkSession
 
         quiet()
+        convert_if_imported()
         os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
         try:

@@ -22,6 +22,7 @@ from millrace_runtime.jars import (
 from millrace_runtime.keywords import checked
 from millrace_runtime.services import confinement
 from millrace_runtime.session import java_home, joining
+from millrace_runtime.session.numpy_values import convert_if_imported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -278,6 +279,7 @@ def create(
     from millrace_runtime import columns
 
     quiet()
+    convert_if_imported()
     if joining.shares(os.environ):
         session = joining.join(settings or {})
         columns.remember_classes(session.sparkContext)

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from millrace_runtime import MillraceError, Topology, columns, string
 from millrace_runtime.job.kafka import Kafka
-from pyspark.sql import DataFrame, SparkSession
+from millrace_runtime.session.numpy_values import IfImported
+from py4j.protocol import INPUT_CONVERTER
+from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.runtime import topics
@@ -43,6 +46,18 @@ def test_a_topology_starts_on_a_session_and_goes_on_from_its_checkpoint(
     found = topics.consume(broker.address, target, 6)
     counts = [(r.key().decode(), int.from_bytes(r.value(), "big")) for r in found]
     assert sorted(counts) == [("be", 1), ("be", 2), ("not", 1), ("or", 1), ("to", 1), ("to", 2)]
+
+
+def test_values_of_numpy_are_arguments_of_sparks_functions(spark: SparkSession) -> None:
+    two: Any = np.int64(2)
+    found = (
+        spark.range(5)
+        .limit(two)
+        .select(functions.lit(np.int32(7)), functions.lit(np.array([1, 2])))
+    )
+    assert [tuple(each) for each in found.collect()] == [(7, [1, 2])] * 2
+    # They are asked only in a process that has imported numpy.
+    assert len([each for each in INPUT_CONVERTER if isinstance(each, IfImported)]) == 2
 
 
 def test_later_micro_batches_generate_no_code(

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from millrace_compiler.declarations.operator import registry
 from millrace_model.drivers import DriverNote, HostAnswer, HostRequest
 from millrace_services.local_services import LONGEST_LINE, secret_file, short_path
 
@@ -39,14 +40,16 @@ from millrace_workers.launchers.shim import LOCK_SECONDS, born, locked, opened, 
 KEEPER_SOCKET = "jvm.sock"
 #: modules that drivers load, as far as they start no thread
 MODULES = (
+    "encodings.idna",
     "redis",
-    "pyspark.sql",
+    "pyspark.sql.classic.dataframe",
     *(
         f"millrace_runtime.{name}"
         for name in (
             "driver.main", "driver.start", "driver.warm_up", "job.job", "job.kafka", "job.outputs",
             "reports.report", "checkpoint.checkpoint", "checkpoint.starting_point",
-            "driver.lost_offsets", "checkpoint.moving", "hosting.keeper",
+            "driver.lost_offsets", "checkpoint.moving", "checkpoint.lease",
+            "dsl.topology", "hosting.keeper", "stores.live",
         )
     ),
 )  # fmt: skip
@@ -96,6 +99,7 @@ class Host:
         """Serve until the host has to end; return the exit code."""
         for name in MODULES:
             importlib.import_module(name)
+        registry()  # loads the modules of all operators
         # Collections would write to pages that drivers share with this process.
         gc.collect()
         gc.freeze()
