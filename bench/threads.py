@@ -80,7 +80,8 @@ def on_broker(scenario: Any) -> Scenario:
         params = node.get("params") or {}
         params.pop("start", None)
         for part in ("key", "value"):
-            if (params.get(part) or {}).get("format") in ("avro", "protobuf"):
+            of_part = params.get(part)
+            if isinstance(of_part, dict) and of_part.get("format") in ("avro", "protobuf"):
                 params[part] = {"format": "json", "schema": "g STRING, n BIGINT, s STRING"}
     (scenario["topology"].get("settings") or {}).pop("processing_guarantee", None)
     scenario["inputs"] = [line for line in scenario["inputs"] if "topic" in line]
