@@ -1,4 +1,4 @@
-"""The load of `chaos`: purchases are written at a rate, their counts are read and checked."""
+"""The load of `chaos` and `kills`: purchases that are written, and their counts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,31 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from bench._documents import chain, document, node
+
 SOURCE, SINK = "chaos-purchases", "chaos-counts"
 PARTITIONS, ITEMS = 4, 500
 #: maximum seconds until the system has recovered from a fault
 PATIENCE_SECONDS = 240.0
 WINDOW_START = 1_767_225_600_000
+
+
+def counting(*, checked: bool = False, sink: str = SINK) -> dict[str, Any]:
+    """Return a document that counts purchases per item and hour; `checked` adds a step."""
+    text = {"format": "string"}
+    nodes = [
+        node("purchases", "source.stream", topics=[SOURCE], key=text, value=text),
+        *([node("checked", "filter", predicate="value <> ''")] if checked else []),
+        node("by-item", "select_key", key="value"),
+        node("count", "count", window={"type": "tumbling", "size": "1 hour", "grace": "1 day"}),
+        node("updates", "to_stream"),
+        node("named", "map", key="key.key", value="value"),
+        node("out", "sink.topic", topic=sink),
+    ]
+    made = document("chaos", nodes, chain(*(each["id"] for each in nodes)))
+    made["topics"] = {name: {"partitions": PARTITIONS} for name in (SOURCE, sink)}
+    made["settings"] = {"processing_guarantee": "exactly_once"}
+    return made
 
 
 class Writer(threading.Thread):
@@ -72,7 +92,7 @@ class Writer(threading.Thread):
 class Reader(threading.Thread):
     """Reads committed counts: those of each item must be 1, 2, 3 …"""
 
-    def __init__(self, servers: str) -> None:
+    def __init__(self, servers: str, topic: str = SINK) -> None:
         super().__init__(name="reader", daemon=True)
         self._consumer = Consumer(
             {
@@ -84,7 +104,7 @@ class Reader(threading.Thread):
                 "log_level": 0,
             }
         )
-        self._consumer.assign([TopicPartition(SINK, n, 0) for n in range(PARTITIONS)])
+        self._consumer.assign([TopicPartition(topic, n, 0) for n in range(PARTITIONS)])
         self._ended = threading.Event()
         self.counts: Counter[str] = Counter()
         self.total = 0

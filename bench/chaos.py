@@ -38,8 +38,15 @@ import psutil
 from confluent_kafka import Consumer, TopicPartition
 
 from bench._broker import free_ports
-from bench._documents import chain, document, node
-from bench._load import PARTITIONS, PATIENCE_SECONDS, SINK, SOURCE, Reader, Writer
+from bench._load import (
+    PARTITIONS,
+    PATIENCE_SECONDS,
+    SINK,
+    SOURCE,
+    Reader,
+    Writer,
+    counting,
+)
 from tests.e2e.api import Api
 from tests.e2e.system import System, running_system
 from tests.e2e.topics import create_topic
@@ -48,24 +55,6 @@ SERVICES = ("worker", "beat", "backend", "redis", "analyzer", "broker")
 #: size of the data folder's own disk, if it can be mounted: logs, checkpoint and topics of ten
 #: minutes
 DISK_BYTES = 3_000_000_000
-
-
-def counting(*, checked: bool) -> dict[str, Any]:
-    """Return a document that counts purchases per item and hour; `checked` adds a step."""
-    text = {"format": "string"}
-    nodes = [
-        node("purchases", "source.stream", topics=[SOURCE], key=text, value=text),
-        *([node("checked", "filter", predicate="value <> ''")] if checked else []),
-        node("by-item", "select_key", key="value"),
-        node("count", "count", window={"type": "tumbling", "size": "1 hour", "grace": "1 day"}),
-        node("updates", "to_stream"),
-        node("named", "map", key="key.key", value="value"),
-        node("out", "sink.topic", topic=SINK),
-    ]
-    made = document("chaos", nodes, chain(*(each["id"] for each in nodes)))
-    made["topics"] = {name: {"partitions": PARTITIONS} for name in (SOURCE, SINK)}
-    made["settings"] = {"processing_guarantee": "exactly_once"}
-    return made
 
 
 @dataclass

@@ -234,7 +234,7 @@ def topics(number: int) -> tuple[str, str]:
 
 
 def staged(analyzer: Analyzer, folder: Path, number: int, guarantee: str) -> Path:
-    """Write the job of a word count to a folder, as a worker does."""
+    """Write the job of a word count to a folder."""
     source, sink = topics(number)
     document: Any = word_count()
     for each in document["nodes"]:
@@ -245,11 +245,16 @@ def staged(analyzer: Analyzer, folder: Path, number: int, guarantee: str) -> Pat
     document["topics"] = {name: {"partitions": 1} for name in (source, sink)}
     document["settings"] = {"processing_guarantee": guarantee}
     job = folder / f"job-{number}"
+    stage(job, document, analyzer)
+    return job
+
+
+def stage(job: Path, document: Any, analyzer: Analyzer) -> None:
+    """Write the job of a document to a folder, as a worker does."""
     files = bundle_files(compile_document(document, analyzer), places.RUNTIME, operator_jar())
     for path, content in files.items():
         (job / path).parent.mkdir(parents=True, exist_ok=True)
         (job / path).write_bytes(content)
-    return job
 
 
 def main() -> int:

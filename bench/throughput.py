@@ -272,9 +272,10 @@ def figures(records: int, seconds: float, worked: float) -> dict[str, Any]:
 
 
 def on_kafka_streams(
-    address: str, document: Any, records: int, guarantee: Guarantee = "at_least_once"
-) -> dict[str, Any]:
-    """Run the same document as a Kafka Streams application with two threads.
+    address: str, document: Any, records: int, guarantee: Guarantee = "at_least_once", *,
+    threads: int = 2,
+) -> dict[str, Any]:  # fmt: skip
+    """Run the same document as a Kafka Streams application with so many threads.
 
     It is a separate process, whose CPU time includes its start.
     """
@@ -284,7 +285,7 @@ def on_kafka_streams(
         path.write_text(json.dumps(document), encoding="utf-8")
         done = subprocess.run(
             oracle.command(
-                "app", str(path), "--bootstrap-servers", address, "--threads", "2",
+                "app", str(path), "--bootstrap-servers", address, "--threads", str(threads),
                 "--stop-after", str(records), "--guarantee", _THEIR[guarantee],
                 scratch=scratch,
             ),
