@@ -166,7 +166,9 @@ class NodeDoubleSerializer(serializers.Serializer[Any]):
     """A table of answers that runs in place of a node."""
 
     node = serializers.CharField()
-    rows = NodeDoubleRowSerializer(many=True, required=False, max_length=MOST_PINS)
+    rows = serializers.ListField(
+        child=NodeDoubleRowSerializer(), required=False, max_length=MOST_PINS
+    )
     passes = serializers.BooleanField(
         required=False, help_text="Whether records that match no row pass; otherwise they stop."
     )
@@ -195,8 +197,8 @@ class PartSerializer(serializers.Serializer[Any]):
         help_text="Nodes that do nothing: records pass unchanged where they have the type that the "
         "node gives, and otherwise stop before it.",
     )
-    doubles = NodeDoubleSerializer(
-        many=True,
+    doubles = serializers.ListField(
+        child=NodeDoubleSerializer(),
         required=False,
         max_length=MOST_PINS,
         help_text="Tables of answers that run in place of nodes, which must be ones from a stream "

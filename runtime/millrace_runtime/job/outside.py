@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
-from millrace_model.graphs import TaskGraph
+from millrace_model.graphs import GraphNode, TaskGraph
 from millrace_model.state import Windows
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def placed(graph: TaskGraph, outside: Outside) -> TaskGraph:
 
 def with_lines(graph: TaskGraph, lines: Lines) -> TaskGraph:
     """Return a task graph whose code in Python runs with these lines, those of its files."""
-    nodes = []
+    nodes: list[GraphNode] = []
     for node in graph["nodes"]:
         params = node["params"].copy()
         found = lines["codes"].get(node["node"])
