@@ -134,6 +134,19 @@ def run_a_part_of_the_opened_fragment(designer: Designer) -> None:
     expect(designer.node("dead")).to_have_count(0)
 
 
+def take_records_from_the_deployment(designer: Designer) -> None:
+    """Pins are taken at the edges of a closed fragment, where inner nodes run."""
+    page = designer.page
+    for source, target, values in (("in", "checks", 5), ("checks", "out", 2)):
+        designer.select_edge(source, target)
+        page.keyboard.press("p")
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Take from the deployment").click()
+        expect(dialog.get_by_test_id("pin")).to_have_text(f"Pin {values} records", timeout=PATIENCE)
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+
+
 def select_nothing_and_the_frame(page: Page) -> None:
     """By key and by mouse: the frame stands for the fragment's node."""
     frame = page.locator(".react-flow__node-frame.selected")
@@ -164,6 +177,7 @@ def see_each_rule_act(designer: Designer, system: System) -> None:
     put("odd", "spam", "spam", "broken", "good")
     assert written(SINK, 2) == ["odd", "good"], "what a rule counts is forwarded"
     assert written(DEAD, 1) == ["broken"]
+    take_records_from_the_deployment(designer)
     designer.command("Layer: Runtime")
     expect(designer.node("checks").locator(".node-footer")).to_contain_text("1 dead")
     designer.node("checks").get_by_role("button", name="Open the fragment in place").click()

@@ -36,6 +36,81 @@ ORDERS = [
 ]
 
 
+def answer_for_a_node(designer: Designer) -> None:
+    """A table of answers stands for a node, which the canvas and the results show."""
+    page = designer.page
+    designer.select("valid")
+    page.keyboard.press("Shift+d")
+    dialog = page.get_by_role("dialog")
+    dialog.locator('[data-part="when"] .cm-content').click()
+    page.keyboard.insert_text("value.quantity = 7")
+    dialog.locator('[data-part="value"] .cm-content').click()
+    page.keyboard.insert_text("named_struct('item', 'double', 'quantity', 3, 'ordered_at', 9)")
+    page.get_by_test_id("save-double").click()
+    expect(designer.node("valid").locator("[data-double]")).to_have_text("double")
+    page.get_by_test_id("simulate-run").click()
+    ran = page.get_by_test_id("part-ran")
+    expect(ran).to_have_text(re.compile("A double stood for .*\\."), timeout=60_000)
+    summary = page.get_by_test_id("simulation-summary")
+    expect(summary).to_contain_text("4 records in, 1 record out")
+    designer.command("Remove the double")
+    expect(designer.node("valid").locator("[data-double]")).to_have_count(0)
+    page.get_by_test_id("simulate-run").click()
+    expect(summary).to_contain_text("4 records in, 2 records out, 1 dropped", timeout=60_000)
+
+
+def bend_an_edge(designer: Designer) -> None:
+    """An edge is bent by mouse and by keyboard, and is straight again after undo."""
+    page = designer.page
+    path = page.locator('[data-wire^="valid."] path').first
+    straight = path.get_attribute("d")
+    designer.select_edge("valid", "total")
+    part = page.locator(".edge-part").first.bounding_box()
+    assert part is not None
+    page.mouse.move(part["x"] + part["width"] / 2, part["y"] + part["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(part["x"], part["y"] - 40, steps=4)
+    page.mouse.up()
+    bends = page.locator(".edge-bend")
+    expect(bends).to_have_count(1)
+    expect(bends.first).to_be_focused()
+    dragged = path.get_attribute("d")
+    assert dragged != straight
+    page.keyboard.press("ArrowUp")
+    expect(path).not_to_have_attribute("d", dragged or "")
+    page.keyboard.press("b")
+    expect(bends).to_have_count(2)
+    page.keyboard.press("Delete")
+    expect(bends).to_have_count(1)
+    designer.command("Remove all bends")
+    expect(path).to_have_attribute("d", straight or "")
+    for _ in range(5):
+        designer.command("Undo")
+    expect(path).to_have_attribute("d", straight or "")
+    page.keyboard.press("Escape")
+
+
+def write_a_struct_as_rows(designer: Designer) -> None:
+    """The fields of a struct are rows with checks of their own, and the same text."""
+    page = designer.page
+    designer.select("flat")
+    value = designer.field("value")
+    value.get_by_role("button", name="As fields").click()
+    names = value.locator(".struct-name input")
+    expect(names).to_have_count(3)
+    assert [each.input_value() for each in names.all()] == ["item", "hour", "quantity"]
+    wrong = value.locator(".editor[data-error]")
+    for text, faults in (("valu", 1), ("value", 0)):
+        value.locator(".cm-content").last.click()
+        page.keyboard.press("ControlOrMeta+A")
+        page.keyboard.insert_text(text)
+        expect(wrong).to_have_count(faults, timeout=20_000)
+    names.last.click()
+    value.get_by_role("button", name="As text").click()
+    expect(value.locator(".cm-content")).to_contain_text("'quantity', value)")
+    page.keyboard.press("Escape")
+
+
 def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page) -> None:
     page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
     dialog = page.get_by_role("dialog")
@@ -110,6 +185,10 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(ran).to_contain_text("A part ran: 2 of 6 nodes.", timeout=60_000)
     page.get_by_test_id("simulate-run").click()
     expect(summary).to_contain_text("4 records in, 2 records out, 1 dropped", timeout=60_000)
+
+    answer_for_a_node(designer)
+    bend_an_edge(designer)
+    write_a_struct_as_rows(designer)
 
     # The result becomes a test, which passes.
     panel.get_by_role("radio", name="Outputs").click()
