@@ -52,7 +52,7 @@ export interface DesignerServices {
   saveFragment(id: number, base: number, document: TopologyDocument): Promise<number>;
   /** The address of the page that shows a topology or a fragment. */
   topologyAddress(id: number): string;
-  /** A few of the latest records of a topic, in the formats of a source; rejects if they cannot be read. */
+  /** A few of the latest records of a topic, if it exists, in the formats of a source; rejects if they cannot be read. */
   latest(
     topic: string,
     formats: { key: DocumentFormat; value: DocumentFormat },

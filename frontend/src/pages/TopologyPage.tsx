@@ -281,9 +281,12 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       topics: () => listTopics(ws),
       samples: (topic, side) => jsonSamples(ws, topic, side),
       schemas: (topic, side) => knownSchemas(ws, topic, side, topology.id),
-      latest: async (topic, formats) =>
-        (await sampleTopic(ws, topic, { count: 5, start: "latest", headers: true, ...formats }))
-          .lines as unknown as readonly PinnedRecord[],
+      latest: async (topic, formats) => {
+        // A request for one that does not exist would be an error in the console.
+        if (!(await listTopics(ws)).some(({ name }) => name === topic)) return [];
+        const asked = { count: 5, start: "latest", headers: true, ...formats } as const;
+        return (await sampleTopic(ws, topic, asked)).lines as unknown as readonly PinnedRecord[];
+      },
       tryExpression: async (asked, signal) => {
         await requireSimulator(ws);
         return (await tryExpression(ws, asked, signal)).values;

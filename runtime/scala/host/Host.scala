@@ -1,7 +1,8 @@
 package org.apache.spark.sql.millrace
 
+import java.lang.management.ManagementFactory
 import java.nio.file.Path
-import java.util.concurrent.{ConcurrentHashMap, CountDownLatch, TimeUnit}
+import java.util.concurrent.{ConcurrentHashMap, CountDownLatch}
 
 import scala.util.control.NonFatal
 
@@ -70,12 +71,13 @@ object Host {
 
   /**
    * Ends the queries and tasks of a run. Returns whether nothing of it is at work any more; false if a task still runs
-   * after `patienceMs`.
+   * after `patienceMs`, or later if its threads had hardly any processor time meanwhile: on a machine that has too much
+   * to do, a run that ends slowly does not hang.
    */
   def close(run: String, patienceMs: Long): Boolean = {
     val guest = guests.remove(run)
     if (guest == null) return true
-    val deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs)
+    val began = System.nanoTime()
     // New requests are refused; one that starts a query at this moment is waited for.
     guest.server.shutdown()
     val stopping = new Thread(
@@ -96,8 +98,13 @@ object Host {
     )
     stopping.setDaemon(true)
     stopping.start()
-    stopping.join(Math.max(1L, left(deadline)))
-    while (busy(run) && left(deadline) > 0) Thread.sleep(10)
+    val used = new ProcessorTime(run)
+    def waits = {
+      val millis = (System.nanoTime() - began) / 1000000
+      millis < patienceMs || (millis < longest * patienceMs && used.millis < patienceMs / 2)
+    }
+    while (stopping.isAlive && waits) stopping.join(10)
+    while (busy(run) && waits) Thread.sleep(10)
     val ended = !stopping.isAlive && !busy(run)
     if (ended) {
       TopicWatch.remove(run)
@@ -110,6 +117,20 @@ object Host {
     ended
   }
 
+  /** So many times the patience are waited for a run whose threads hardly get to work. */
+  private val longest = 5
+
+  /** The processor time that the threads of a run at work have used since this was made. */
+  private final class ProcessorTime(run: String) {
+    private val threads = ManagementFactory.getThreadMXBean
+    private val before = now
+
+    private def now: Map[Long, Long] =
+      HostTasks.known().collect { case (t, `run`) => t.getId -> threads.getThreadCpuTime(t.getId) }.toMap
+
+    def millis: Long = now.map { case (id, nanos) => nanos - before.getOrElse(id, 0L) }.sum / 1000000
+  }
+
   /** The run of a host to which this thread belongs: of a task, of a query or of a request; else null. */
   private[millrace] def current: String = Option(TaskContext.get()) match {
     case Some(task) => task.getLocalProperty(property)
@@ -118,8 +139,6 @@ object Host {
 
   /** The run that must leave because the heap is nearly full; null if there is none. */
   def leaving(): String = HeapGuard.leaving
-
-  private def left(deadline: Long): Long = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime())
 
   private def busy(run: String): Boolean = HostTasks.threads().exists(_._2 == run)
 
