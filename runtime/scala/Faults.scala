@@ -93,6 +93,9 @@ object Faults {
   /** The message of a failure, in one line. */
   def messageOf(thrown: Throwable): String = message(thrown match { case p: ParameterFailure => p.cause; case e => e })
 
+  /** Spark's advice to change a setting, which would change results. */
+  private[millrace] val advice = """ ?If necessary,? set \S+ to \S+ to bypass this error[^.]*\."""
+
   /** The first line, without Spark's decorations. */
   private def message(t: Throwable): String =
     String
@@ -102,6 +105,7 @@ object Faults {
       .getOrElse("")
       .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "")
       .replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "")
+      .replaceFirst(advice, "")
       .trim
 
   private def trace(t: Throwable): String = t match {

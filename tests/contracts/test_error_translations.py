@@ -25,6 +25,8 @@ ANSWERING = (
 )  # fmt: skip
 #: the compiler's refusals of a part of a topology, which the simulator passes on
 PARTS = places.REPOSITORY / "compiler/millrace_compiler/compilation/running_part.py"
+#: and those of doubles, which come with their node
+DOUBLES = PARTS.with_name("doubles.py")
 #: refusals whose English sentence follows the Chinese one
 QUOTED = {
     "condition_failed", "condition_invalid", "document_dataframe", "document_function",
@@ -179,6 +181,7 @@ def answered() -> list[Site]:
     found = [*sites(trees(sorted(BACKEND.rglob("*.py"))), "ApiError")]
     found += sites(trees([RUNTIME / f"{name}.py" for name in ANSWERING]), "MillraceError")
     found += sites(trees([PARTS]), "NoPart")
+    found += [(code, names | {"node"}) for code, names in sites(trees([DOUBLES]), "NoDouble")]
     kinds = (simulator.SIMULATING, simulator.READING, simulator.PROGRAMS)
     found += [(each[0], set()) for kind in kinds for each in kind.messages.values()]
     return [each for each in found if not each[0].startswith("?")]

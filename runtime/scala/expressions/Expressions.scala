@@ -420,6 +420,7 @@ object Expressions {
     .replaceFirst("; line \\d+ pos \\d+;?$", "")
     .replaceFirst(" ?\\(line \\d+, pos \\d+\\)$", "")
     .replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "")
+    .replaceFirst(Faults.advice, "")
     .trim
 
   private[millrace] def text(s: String): UTF8String = if (s == null) null else UTF8String.fromString(s)
