@@ -23,7 +23,7 @@ from millrace_runtime.driver.start import Starter
 #: longest interval at which the time without records is looked at
 LOOK_SECONDS = 5.0
 #: interval at which a job that sleeps looks at its control file
-CONTROL_SECONDS = 0.5
+CONTROL_SECONDS = 1.0
 
 
 @dataclasses.dataclass

@@ -54,8 +54,9 @@ QUIET_SECONDS = 5.0
 OPEN_SECONDS = 1.0
 # Interval of the checks for a finished batch, each a cheap call into Java.
 LOOK_SECONDS = 0.03
-# The same while no page shows the run.
+# The same while no page shows the run, and of a job that sleeps.
 QUIET_LOOK_SECONDS = 0.5
+ASLEEP_LOOK_SECONDS = 2.0
 OUTAGE_PAUSE_SECONDS = 2.0
 #: A topic-partition, the offset at which it continues, and the number of records skipped for that.
 GivenUp = tuple[Place, int, int]
@@ -291,7 +292,8 @@ class RedisReporter:
     def _work(self) -> None:
         """Send waiting events, and progress when it is due."""
         while not self._closed or self._waiting:
-            self._wake.wait(LOOK_SECONDS if self._open else QUIET_LOOK_SECONDS)
+            quiet = ASLEEP_LOOK_SECONDS if self._state == "asleep" else QUIET_LOOK_SECONDS
+            self._wake.wait(LOOK_SECONDS if self._open else quiet)
             self._wake.clear()
             self._look()
             if not self._deliver():
