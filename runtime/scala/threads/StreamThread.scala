@@ -46,7 +46,7 @@ import org.apache.spark.sql.streaming.{
 object StreamThread {
 
   /** The time from one commit to the next, in ms: under exactly once, where results wait for it, and else. */
-  private[millrace] val exactlyOnceMs = 100L
+  private[millrace] val exactlyOnceMs = 60L
   private[millrace] val atLeastOnceMs = 1000L
 
   /** The records of an epoch that a query with all its Spark tasks processes faster, if several are so large. */
@@ -134,7 +134,7 @@ object StreamThread {
   private[millrace] val backlog = 500
 
   /** Up to so many ms are added to the time between two commits under exactly once, the fewer records a second come. */
-  private[millrace] val fewMs = 150L
+  private[millrace] val fewMs = 190L
   private[millrace] val few = 200.0
 
   private val workers = Executors.newCachedThreadPool { r =>
