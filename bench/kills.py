@@ -7,7 +7,7 @@ Deployments are started as a worker starts them, with a separate broker, and aga
 ended. Without `--host`, one deployment has a JVM of its own, and its driver, its JVM or both are
 killed (-9). With it, so many share a JVM: three of four kills are those of one driver, the others
 those of the JVM, of the process that keeps it, or of the parent of all. A kill waits until those
-that it ends run in stream threads. A reader of committed records for each deployment checks that
+that it ends run in stream threads and have recovered from earlier kills. A reader of committed records for each deployment checks that
 the counts of each item arrive once and in order. Prints each kill, how many of the threads were
 between the log of an epoch's offsets and its commit, and the seconds until everything that was
 written before has its results.
@@ -121,7 +121,7 @@ class Deployment(threading.Thread):
     @property
     def in_thread(self) -> bool:
         """Whether it runs in a stream thread."""
-        log = self.log
+        log = self.log.rpartition("INFO starting")[2]
         return log.rfind(INTO_THREAD) > log.rfind(OUT_OF_THREAD)
 
     @property
@@ -219,10 +219,7 @@ class Kills:
         chosen = self.deployments
         if self.host and kind == "driver":
             chosen = [self.chance.choice(chosen)]
-        self.until(
-            lambda: all(each.in_thread for each in chosen), f"threads, to kill the {kind}",
-            THREADS_SECONDS,
-        )  # fmt: skip
+        self.until(lambda: self._at_work(chosen), f"threads, to kill the {kind}", THREADS_SECONDS)
         time.sleep(self.chance.uniform(0.0, MOMENT_SECONDS))
         note = chosen[0].note
         java = chosen[0].java
@@ -244,6 +241,13 @@ class Kills:
             f"{len(self.kills):3} {kind:14} in {kill.threads} stream threads, "
             f"{kill.within} within an epoch",
             flush=True,
+        )
+
+    def _at_work(self, chosen: list[Deployment]) -> bool:
+        """Whether they run in stream threads, and have recovered from earlier kills."""
+        numbers = {each.number for each in chosen}
+        return all(each.in_thread for each in chosen) and not any(
+            numbers & kill.waits.keys() for kill in self.kills
         )
 
     def check(self) -> None:
