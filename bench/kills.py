@@ -7,10 +7,10 @@ Deployments are started as a worker starts them, with a separate broker, and aga
 ended. Without `--host`, one deployment has a JVM of its own, and its driver, its JVM or both are
 killed (-9). With it, so many share a JVM: three of four kills are those of one driver, the others
 those of the JVM, of the process that keeps it, or of the parent of all. A kill waits until those
-that it ends run in stream threads and have recovered from earlier kills. A reader of committed records for each deployment checks that
-the counts of each item arrive once and in order. Prints each kill, how many of the threads were
-between the log of an epoch's offsets and its commit, and the seconds until everything that was
-written before has its results.
+that it ends run in stream threads and have recovered from earlier kills. A reader of committed
+records for each deployment checks that the counts of each item arrive once and in order. Prints
+each kill, how many of the threads were between the log of an epoch's offsets and its commit, and
+the seconds until everything that was written before has its results.
 """
 
 from __future__ import annotations
