@@ -21,14 +21,6 @@ const STEPS: Readonly<Record<string, Position>> = {
   ArrowDown: { x: 0, y: GRID },
 };
 
-const inserted = (points: Points, index: number, point: Position): Points => [
-  ...points.slice(0, index),
-  point,
-  ...points.slice(index),
-];
-const replaced = (points: Points, index: number, point: Position): Points =>
-  points.map((each, at) => (at === index ? point : each));
-
 /**
  * The handles of a selected wire: one at each bend, and a smaller one in the middle of each part, which adds a bend.
  * `onHold` shows bends while one is dragged.
@@ -56,11 +48,11 @@ export function Bends(props: {
     state.change(label, (document) => setPoints(document, edge, places), options);
   };
   const add = (index: number, place: Position) => {
-    set(inserted(points, index, snap(place)));
+    set(points.toSpliced(index, 0, snap(place)));
     focusBend(id, index);
   };
   const remove = (index: number) => {
-    set(points.filter((_point, at) => at !== index));
+    set(points.toSpliced(index, 1));
     focusBend(id, index);
   };
   /** Drags the bend at an index, or one that is added there. */
@@ -74,7 +66,7 @@ export function Bends(props: {
       const [x, y] = [to.clientX, to.clientY];
       if (now === null && Math.hypot(x - clientX, y - clientY) < HELD) return;
       const place = snap(flow.screenToFlowPosition({ x, y }, { snapToGrid: false }));
-      now = added ? inserted(points, index, place) : replaced(points, index, place);
+      now = points.toSpliced(index, added ? 0 : 1, place);
       onHold(now);
     };
     const end = (by: Event) => {
@@ -106,7 +98,7 @@ export function Bends(props: {
     }
     const by = event.shiftKey ? 4 : 1;
     const place = { x: point.x + step.x * by, y: point.y + step.y * by };
-    set(replaced(points, index, place), `bend ${id} ${index}`);
+    set(points.with(index, place), `bend ${id} ${index}`);
   };
   const legs = points.length === 0 && way !== null ? [way] : legsThrough(...ends, points);
   return (

@@ -59,9 +59,8 @@ export const bendEdge: Command = {
     const lengths = legs.map(length);
     const index = lengths.indexOf(Math.max(...lengths));
     const place = drawn.toDocument(snap(halfway(legs[index] ?? [])));
-    context.designer.change(t("Bend the edge"), (now) =>
-      setPoints(now, edge, [...points.slice(0, index), place, ...points.slice(index)]),
-    );
+    const bent = points.toSpliced(index, 0, place);
+    context.designer.change(t("Bend the edge"), (now) => setPoints(now, edge, bent));
     focusBend(id, index);
   },
 };
@@ -74,7 +73,7 @@ export const removeBend: Command = {
   run: (context) => {
     const bend = chosenBend(context);
     if (bend === undefined) return;
-    const left = bendsOf(context, bend.edge).filter((_point, index) => index !== bend.index);
+    const left = bendsOf(context, bend.edge).toSpliced(bend.index, 1);
     context.designer.change(t("Remove the bend"), (now) => setPoints(now, bend.edge, left));
     focusBend(edgeId(bend.edge), bend.index);
   },

@@ -8,6 +8,7 @@ import {
   sourcePort,
   type TopologyDocument,
   targetPort,
+  withDrawing,
 } from "./document";
 
 type Drawing = NonNullable<TopologyDocument["drawing"]>;
@@ -36,12 +37,8 @@ export function pointsOf(
   return found;
 }
 
-export function withBends(document: TopologyDocument, bends: readonly Bend[]): TopologyDocument {
-  const { drawing, ...rest } = document;
-  const { bends: _old, ...others } = drawing ?? {};
-  const parts = { ...others, ...(bends.length > 0 ? { bends } : {}) };
-  return Object.keys(parts).length === 0 ? rest : { ...rest, drawing: parts };
-}
+const withBends = (document: TopologyDocument, bends: readonly Bend[]) =>
+  withDrawing(document, { bends });
 
 /** The bends of a document, each changed by a function; those for which it returns null are removed. */
 function changed(document: TopologyDocument, how: (bend: Bend) => Bend | null): TopologyDocument {

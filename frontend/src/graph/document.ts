@@ -79,6 +79,21 @@ export function findNode(document: TopologyDocument, id: string): DocumentNode |
   return document.nodes.find((node) => node.id === id);
 }
 
+type Drawn = NonNullable<TopologyDocument["drawing"]>;
+
+/** A document with these parts of its drawing in place of those that it has. What is empty is left out. */
+export function withDrawing(
+  document: TopologyDocument,
+  changed: Omit<Drawn, "program">,
+): TopologyDocument {
+  const { drawing, ...rest } = document;
+  const parts = [
+    ...Object.entries(drawing ?? {}).filter(([name]) => !(name in changed)),
+    ...Object.entries(changed).filter(([, rows]) => rows.length > 0),
+  ];
+  return parts.length === 0 ? rest : { ...rest, drawing: Object.fromEntries(parts) };
+}
+
 export function positionOf(node: DocumentNode): Position {
   return node.position ?? { x: 0, y: 0 };
 }

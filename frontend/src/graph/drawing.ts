@@ -11,6 +11,7 @@ import {
   sourcePort,
   type TopologyDocument,
   targetPort,
+  withDrawing,
 } from "./document";
 import {
   type Box,
@@ -245,27 +246,12 @@ function placed(ports: readonly Crossing[], box: Box): GroupPort[] {
 
 // -- changes ---------------------------------------------------------------------------------------
 
-function withDrawing(
-  document: TopologyDocument,
-  groups: readonly Group[],
-  notes: readonly Note[],
-): TopologyDocument {
-  const { drawing, ...rest } = document;
-  const { groups: _groups, notes: _notes, ...others } = drawing ?? {};
-  const parts = {
-    ...others,
-    ...(groups.length > 0 ? { groups } : {}),
-    ...(notes.length > 0 ? { notes } : {}),
-  };
-  return Object.keys(parts).length === 0 ? rest : { ...rest, drawing: parts };
-}
-
 export function setGroups(document: TopologyDocument, groups: readonly Group[]): TopologyDocument {
-  return withDrawing(document, groups, notesOf(document));
+  return withDrawing(document, { groups, notes: notesOf(document) });
 }
 
 export function setNotes(document: TopologyDocument, notes: readonly Note[]): TopologyDocument {
-  return withDrawing(document, groupsOf(document), notes);
+  return withDrawing(document, { groups: groupsOf(document), notes });
 }
 
 /** An id for a group or note: `group-1`, `group-2`, … */

@@ -10,6 +10,7 @@ import {
   sourcePort,
   type TopologyDocument,
   targetPort,
+  withDrawing,
 } from "./document";
 import { isFragment } from "./fragments";
 
@@ -75,25 +76,7 @@ export function setDouble(
 ): TopologyDocument {
   const others = doublesOf(document).filter((each) => each.node !== node);
   const doubles = double === null ? others : [...others, { ...double, node }];
-  const { drawing, ...rest } = document;
-  const { doubles: _old, ...parts } = drawing ?? {};
-  const next = { ...parts, ...(doubles.length > 0 ? { doubles } : {}) };
-  return Object.keys(next).length === 0 ? rest : { ...rest, drawing: next };
-}
-
-function withParts(
-  document: TopologyDocument,
-  pins: readonly Pin[],
-  muted: readonly string[],
-): TopologyDocument {
-  const { drawing, ...rest } = document;
-  const { pins: _pins, muted: _muted, ...others } = drawing ?? {};
-  const parts = {
-    ...others,
-    ...(pins.length > 0 ? { pins } : {}),
-    ...(muted.length > 0 ? { muted } : {}),
-  };
-  return Object.keys(parts).length === 0 ? rest : { ...rest, drawing: parts };
+  return withDrawing(document, { doubles });
 }
 
 /** Pins records on an edge in place of those that it has; null removes the pin. */
@@ -105,7 +88,7 @@ export function setPin(
   const others = pinsOf(document).filter((pin) => edgeId(pin) !== edgeId(edge));
   const ends = makeEdge(edge.source, sourcePort(edge), edge.target, targetPort(edge));
   const pins = records === null ? others : [...others, { ...ends, records }];
-  return withParts(document, pins, mutedOf(document));
+  return withDrawing(document, { pins, muted: mutedOf(document) });
 }
 
 /** Mutes the nodes of a drawing, or unmutes them if all of them are muted. Stores cannot be muted. */
@@ -114,11 +97,12 @@ export function toggleMuted(
   ids: readonly string[],
   drawn: TopologyDocument = document,
 ): TopologyDocument {
-  const muted = mutedOf(document);
+  const before = mutedOf(document);
   const chosen = mutable(drawn, ids);
-  const kept = muted.filter((id) => !chosen.includes(id));
-  const all = chosen.every((id) => muted.includes(id));
-  return withParts(document, pinsOf(document), all ? kept : [...kept, ...chosen]);
+  const kept = before.filter((id) => !chosen.includes(id));
+  const all = chosen.every((id) => before.includes(id));
+  const muted = all ? kept : [...kept, ...chosen];
+  return withDrawing(document, { pins: pinsOf(document), muted });
 }
 
 /** The nodes among these that can be muted. */
