@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from millrace_runtime.session import session
 
 from bench._broker import Broker
-from bench.throughput import documents, fill, on_spark
+from bench.throughput import documents, engine, fill, on_spark
 
 LIMITS = Path(__file__).with_name("guard.json")
 LOSS = 1.15
@@ -78,15 +77,7 @@ def main() -> int:
     found: dict[str, float] = {}
     with Broker() as broker:
         fill(broker.address, given.records, {t for one in chosen.values() for t in one["topics"]})
-        spark = session.create(
-            "millrace-guard",
-            master="local[2]",
-            settings={
-                "spark.driver.memory": "3g",
-                "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
-                "spark.sql.streaming.numRecentProgressUpdates": "1000",
-            },
-        )
+        spark = engine()
         try:
             for _ in range(ROUNDS):
                 calibration(spark)
