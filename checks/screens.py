@@ -536,7 +536,9 @@ def _write(browser: Browser, options: Any) -> list[str]:
                         for theme in options.theme or THEMES:
                             page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
                             page.wait_for_timeout(100)
-                            page.screenshot(path=options.out / f"{name}-{theme}.png")
+                            file = options.out / f"{name}-{theme}.png"
+                            # The colors of the other theme would still be fading.
+                            page.screenshot(path=file, animations="disabled")
                 except PlaywrightError as error:
                     failed.append(name)
                     echo(f"screens: {name}: {str(error).splitlines()[0]}")
