@@ -29,12 +29,15 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def processor_seconds(*processes: psutil.Process) -> float:
-    """Return the CPU seconds that processes and their descendants have used so far."""
+    """Return the CPU seconds that processes and their descendants have used so far.
+
+    Those of descendants that have ended count once their parent has noticed.
+    """
     used = 0.0
     for each in {each for root in processes for each in (root, *root.children(recursive=True))}:
         try:
             times = each.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        used += times.user + times.system
+        used += times.user + times.system + times.children_user + times.children_system
     return used

@@ -20,7 +20,6 @@ import json
 import os
 import sys
 import threading
-import time
 import zipfile
 from pathlib import Path
 from typing import Any, TypedDict
@@ -127,10 +126,12 @@ def analyzer_server(path: str, analyzer: SparkAnalyzer) -> LineServer:
     return LineServer(path, answer)
 
 
-def end_when_hung(analyzer: SparkAnalyzer) -> None:
-    """Check the JVM every second; exit this process if it hangs or does not respond."""
-    while True:
-        time.sleep(1.0)
+def end_when_hung(analyzer: SparkAnalyzer, ending: threading.Event) -> None:
+    """Check the JVM every second; exit this process if it hangs or does not respond.
+
+    `ending`: set when this process ends anyway.
+    """
+    while not ending.wait(1.0):
         try:
             overdue = analyzer.overdue()
         except Exception as error:  # noqa: BLE001 - whatever it is, the JVM does not respond
@@ -139,6 +140,9 @@ def end_when_hung(analyzer: SparkAnalyzer) -> None:
             reason = f"an expression has been analyzed for {overdue / 1000:.0f} s past its deadline"
             if overdue < PATIENCE_MS:
                 continue
+        # A signal to both may have ended the JVM first.
+        if ending.wait(0.5):
+            return
         print(f"The analyzer exits and is restarted: {reason}.", file=sys.stderr, flush=True)
         os._exit(HUNG)
 
@@ -182,6 +186,8 @@ def functions(spark: Any) -> list[dict[str, str]]:
 
 def main(argv: list[str] | None = None) -> int:
     """Serve until a stop is requested, or write the functions to a file and exit."""
+    from py4j.protocol import Py4JError
+
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.analyzer")
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--socket", metavar="PATH", help="Unix socket to listen on")
@@ -193,6 +199,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     arguments = parser.parse_args(argv)
     spark = analyzer_session()
+    ending = threading.Event()
     try:
         if arguments.functions:
             if arguments.preload:
@@ -201,9 +208,11 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         analyzer = SparkAnalyzer(spark)
         analyzer.answer(_WARM_UP)
-        threading.Thread(target=end_when_hung, args=(analyzer,), daemon=True).start()
+        threading.Thread(target=end_when_hung, args=(analyzer, ending), daemon=True).start()
         if arguments.preload:
             threading.Thread(target=preload, args=(spark,), daemon=True).start()
         return serve(lambda: analyzer_server(arguments.socket, analyzer), arguments.socket)
     finally:
-        spark.stop()
+        ending.set()
+        with contextlib.suppress(Py4JError, OSError):  # the JVM may have ended by the same signal
+            spark.stop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 from millrace_services import local_services
 
@@ -57,3 +58,15 @@ def test_what_a_replay_would_not_repeat_is_refused(path: str, text: str) -> None
 def test_a_request_without_sense_gets_an_answer_and_the_server_goes_on(path: str) -> None:
     assert "error" in ask(path, {"expressions": [{}]})
     assert analyze(path, "1")["type"] == "INT"
+
+
+def test_a_signal_to_the_analyzer_and_its_jvm_ends_both_quietly(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """As when a system is stopped."""
+    with socket_path() as chosen, running_analyzer(chosen) as process:
+        for each in psutil.Process(process.pid).children(recursive=True):
+            each.terminate()
+        process.terminate()
+        assert process.wait(30) == 0
+    assert capfd.readouterr().err == ""
