@@ -52,7 +52,7 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
     val fixed = n.kind == "process_values"
     val k = if (fixed) i.key else key
     val twin = doc.builtins.get(n.id)
-    def code = python(n, inputs, k, value, ctx.children)
+    def code = pythonOf(n, inputs, k, value, ctx.children)
     // Without a name, process() asks for the next one and passes it on.
     def nodeName(kind: String): Named = if (!unnamed) named(n.id) else Named.as(nextName(s"KSTREAM-$kind-"))
     val s: KStream[Any, Any] =
@@ -79,7 +79,7 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
       )
   }
 
-  override protected def python(
+  override protected def pythonOf(
       n: Node,
       inputs: Seq[PythonInput],
       key: KeyType,

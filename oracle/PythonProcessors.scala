@@ -1,9 +1,8 @@
 package oracle
 
 import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
-import java.nio.charset.StandardCharsets.UTF_8
-import java.time.{Duration, Instant}
+import com.fasterxml.jackson.databind.node.ObjectNode
+import java.time.Duration
 import org.apache.kafka.common.header.Headers
 import org.apache.kafka.common.header.internals.RecordHeaders
 import org.apache.kafka.common.serialization.ByteArraySerializer
@@ -95,7 +94,11 @@ abstract class PythonCalls(spec: PythonSpec, context: ProcessingContext) {
     val at = context.recordMetadata()
     m.put("topic", at.map[String](_.topic).orElse(null)).put("partition", if (at.isPresent) at.get.partition else -1)
     m.put("offset", if (at.isPresent) at.get.offset else -1L)
-    m.put("stream_time", context.currentStreamTimeMs()).put("wall_clock", context.currentSystemTimeMs())
+    // The processor of a global store has none.
+    val streamTime =
+      try context.currentStreamTimeMs()
+      catch { case _: UnsupportedOperationException => -1L }
+    m.put("stream_time", streamTime).put("wall_clock", context.currentSystemTimeMs())
   }
   private def call(m: ObjectNode): Unit = spec.python.call(m)(serve)
 
@@ -249,7 +252,7 @@ class PythonStore(spec: PythonStoreSpec, store: => StateStore) {
   private def page(rows: Seq[JsonNode]): JsonNode = {
     val made = Doc.mapper.createArrayNode()
     val all = made.addNull().addArray()
-    rows.foreach(all.add)
+    rows.foreach(row => all.add(row))
     made
   }
   private def pair(a: JsonNode, b: JsonNode): JsonNode = Doc.mapper.createArrayNode().add(a).add(b)

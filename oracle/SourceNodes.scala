@@ -13,7 +13,7 @@ import scala.jdk.CollectionConverters._
 
 /** Sources and sinks. */
 trait SourceNodes extends BuildContext {
-  protected def python(n: Node, inputs: Seq[PythonInput], key: KeyType, value: DataType, children: String => Seq[String]): PythonSpec
+  protected def pythonOf(n: Node, inputs: Seq[PythonInput], key: KeyType, value: DataType, children: String => Seq[String]): PythonSpec
   protected def storeBuilder(s: Node): StoreBuilder[_ <: StateStore]
   protected def source(n: Node): Unit = {
     val (kf, vf) = (Format.parse(n, "key"), Format.parse(n, "value"))
@@ -86,7 +86,7 @@ trait SourceNodes extends BuildContext {
             () => Processors.make(twin, ctx)
           case None =>
             val inputs = Seq(PythonInput("process", key.seen, vf.dataType))
-            () => new PythonProcessor(python(n, inputs, key, vf.dataType, _ => Nil))
+            () => new PythonProcessor(pythonOf(n, inputs, key, vf.dataType, _ => Nil))
         }
         builder.addGlobalStore(
           built,

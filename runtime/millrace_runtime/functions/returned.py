@@ -52,8 +52,9 @@ def annotated(function: Callable[..., Any], *, pairs: bool = False) -> DataType 
 
 def type_of_hint(hint: Any, *, pairs: bool = False) -> DataType | None:
     """Return the type of an annotation, such as `list[str]` or a dataclass; None if it has none."""
-    if isinstance(hint, type) and hint in _SIMPLE:
-        return _SIMPLE[hint]
+    hint = getattr(hint, "__supertype__", hint)  # of a NewType
+    if isinstance(hint, type) and _simple(hint) is not None:
+        return _simple(hint)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
         return merged([_SIMPLE.get(type(each)) for each in args])
@@ -75,6 +76,11 @@ def type_of_hint(hint: Any, *, pairs: bool = False) -> DataType | None:
     if origin is tuple and pairs and len(found) == 2:
         return struct(key=found[0], value=found[1])
     return None
+
+
+def _simple(kind: type[Any]) -> DataType | None:
+    """Return the type of a class such as int, or of one that extends it, such as a text's enum."""
+    return next((_SIMPLE[each] for each in kind.__mro__ if each in _SIMPLE), None)
 
 
 def _is_record(hint: Any) -> bool:
@@ -145,8 +151,9 @@ class Samples:
         if pairs and isinstance(value, tuple) and len(value) == 2:
             key, item = (self.type_of(each) for each in value)
             return None if key is None or item is None else struct(key=key, value=item)
-        if type(value) in _SIMPLE:
-            return _SIMPLE[type(value)]
+        simple = _simple(type(value))
+        if simple is not None:
+            return simple
         if _is_record(type(value)):
             value = fields_of(value, "it")
         if isinstance(value, list | tuple):
