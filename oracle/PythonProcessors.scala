@@ -158,21 +158,17 @@ class PythonProcessor(spec: PythonSpec) extends Processor[Any, Any, Any, Any] {
 /** A class in Python behind `process_values`, which keeps keys. */
 class PythonValues(spec: PythonSpec) extends FixedKeyProcessor[Any, Any, Any] {
   private var calls: PythonCalls = _
-  private var record: FixedKeyRecord[Any, Any] = _
   override def init(c: FixedKeyProcessorContext[Any, Any]): Unit = {
     calls = new PythonCalls(spec, c) {
       override protected def forward(k: Any, v: Any, timestamp: Long, headers: Headers, to: String): Unit = {
-        val r = record.withValue[Any](v).withTimestamp(timestamp).withHeaders(headers)
+        val r = InternalFixedKeyRecordFactory.create(new Record[Any, Any](k, v, timestamp, headers))
         if (to == null || spec.ports == Seq("out")) c.forward(r)
         else spec.children(to).foreach(child => c.forward(r, child))
       }
     }
     calls.start()
   }
-  override def process(r: FixedKeyRecord[Any, Any]): Unit = {
-    record = r
-    calls.process(r.key, r.value, r.timestamp, r.headers)
-  }
+  override def process(r: FixedKeyRecord[Any, Any]): Unit = calls.process(r.key, r.value, r.timestamp, r.headers)
   override def close(): Unit = if (calls != null) calls.close()
 }
 
