@@ -340,14 +340,14 @@ def run_scenario(
                 }
         compilation = warm.compile(document, dialect)
         if not compilation.ok:
-            return {"id": name, "error": _refusal(compilation.diagnostics)}
+            return {"id": name, "error": programs.placed(_refusal(compilation.diagnostics))}
         lines = [
             checked_line(line, f"input {number}")
             for number, line in enumerate(scenario.get("inputs") or [], 1)
         ]
         result = warm.simulate(document, compilation, lines, cut, restart_each=restart_each)
     except Refused as refused:
-        return {"id": name, "error": _refusal(refused.diagnostics)}
+        return {"id": name, "error": programs.placed(_refusal(refused.diagnostics))}
     except DocumentError as error:
         return {"id": name, "error": _refusal(error.diagnostics)}
     except MillraceError as error:

@@ -69,7 +69,9 @@ def verify_command(arguments: argparse.Namespace) -> int:
     inputs = read_lines(arguments.inputs)
     if is_program(arguments.document):
         programs.read(arguments.document)
-    warm = Warm(lines=programs.lines.get(arguments.document))
+    # As simulations of the page, unless it is micro-batches that are asked for.
+    unbatched = cut.kind == "each" and not (arguments.restart_each or plain)
+    warm = Warm(unbatched=unbatched, lines=programs.lines.get(arguments.document))
     try:
         topology = _ordinary(arguments, warm.analyzer)
         scenario: Scenario = {"id": "document", "topology": topology, "inputs": inputs}
@@ -90,7 +92,8 @@ def _note_stop(scenario: Scenario) -> None:
     if error and scenario["expected"].get("error"):
         place = f"{error['file']}, line {error['line']}: " if "file" in error else ""
         node = f"{error['node']}: " if error.get("node") else ""
-        print(f"Both stop. {place}{node}{error['message']}", file=sys.stderr)
+        both = "refuse it" if error.get("kind") == "refused" else "stop"
+        print(f"Both {both}. {place}{node}{error['message']}", file=sys.stderr)
 
 
 def _ordinary(arguments: argparse.Namespace, known: Analyzer) -> TopologyDocument:
