@@ -21,11 +21,16 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
       if (!apart) given
       else
         given.zipWithIndex.map { case (i, j) =>
-          S(i.stream.mapValues[Any](((v: Any) => From(j, v)): ValueMapper[Any, Any], named(s"${n.id}-input-$j")), i.key, i.value)
+          S(
+            i.stream.mapValues[Any](((v: Any) => From(j, v)): ValueMapper[Any, Any], named(s"${n.id}-input-$j")),
+            i.key,
+            i.value
+          )
         }
-    if (!apart) all.foreach(o =>
-      if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the inputs differ")
-    )
+    if (!apart)
+      all.foreach(o =>
+        if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the inputs differ")
+      )
     val i =
       if (all.size == 1) all.head
       else
@@ -58,13 +63,22 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
     val s: KStream[Any, Any] =
       if (fixed)
         i.stream.processValues[Any](
-          (() => twin.map(Processors.fixed(_, ctx)).getOrElse(new PythonValues(code))): FixedKeyProcessorSupplier[Any, Any, Any],
+          (() => twin.map(Processors.fixed(_, ctx)).getOrElse(new PythonValues(code))): FixedKeyProcessorSupplier[
+            Any,
+            Any,
+            Any
+          ],
           nodeName("PROCESSVALUES"),
           connected: _*
         )
       else
         i.stream.process[Any, Any](
-          (() => twin.map(Processors.make(_, ctx)).getOrElse(new PythonProcessor(code))): ProcessorSupplier[Any, Any, Any, Any],
+          (() => twin.map(Processors.make(_, ctx)).getOrElse(new PythonProcessor(code))): ProcessorSupplier[
+            Any,
+            Any,
+            Any,
+            Any
+          ],
           nodeName("PROCESSOR"),
           connected: _*
         )

@@ -16,8 +16,8 @@ class PythonFailure(kind: String, message: String) extends RuntimeException(s"$k
 
 /**
  * The Python process of a topology, which runs the code of its nodes: the worker of the operator
- * (`millrace_runtime/processor/worker.py`), with its frames. It starts with the first call. Only with `-Doracle.python`,
- * because the code is the document's.
+ * (`millrace_runtime/processor/worker.py`), with its frames. It starts with the first call. Only with
+ * `-Doracle.python`, because the code is the document's.
  */
 class Python(doc: Doc) {
   private lazy val process: Process = {

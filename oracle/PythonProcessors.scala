@@ -27,8 +27,15 @@ case class PythonInput(method: String, key: DataType, value: DataType)
 case class From(input: Int, value: Any)
 
 /** A store of a class in Python. `owner`: the node of a table, whose store it only reads. */
-case class PythonStoreSpec(name: String, kind: String, key: DataType, value: DataType, headers: Boolean,
-    owner: Option[String], timestamps: Boolean)
+case class PythonStoreSpec(
+    name: String,
+    kind: String,
+    key: DataType,
+    value: DataType,
+    headers: Boolean,
+    owner: Option[String],
+    timestamps: Boolean
+)
 
 /** A class in Python in a topology of Kafka Streams. `children`: of an output port; Nil for all. */
 class PythonSpec(
@@ -46,7 +53,8 @@ class PythonSpec(
 abstract class PythonCalls(spec: PythonSpec, context: ProcessingContext) {
   private val id = s"${spec.node.id}/${System.identityHashCode(this)}"
   private val schedules = mutable.Map[Int, Cancellable]()
-  private val stores = spec.stores.map(s => s.name -> new PythonStore(s, context.getStateStore[StateStore](s.name))).toMap
+  private val stores =
+    spec.stores.map(s => s.name -> new PythonStore(s, context.getStateStore[StateStore](s.name))).toMap
   private var drawn = 0L
 
   /** `to`: an output port, or null. */
@@ -200,9 +208,12 @@ class PythonStore(spec: PythonStoreSpec, store: => StateStore) {
       case ("window", "get") => shown(windows.fetch(key(), long(4)))
       case ("window", "get_with_timestamp") => timed(windows.fetch(key(), long(4)))
       case ("window", "fetch") =>
-        val found = if (m.get(6).asBoolean) windows.fetch(key(), long(4), long(5))
-        else windows.backwardFetch(key(), long(4), long(5))
-        page(list(found).map { case (start, v) => pair(Doc.mapper.getNodeFactory.numberNode(start.longValue), shown(v)) })
+        val found =
+          if (m.get(6).asBoolean) windows.fetch(key(), long(4), long(5))
+          else windows.backwardFetch(key(), long(4), long(5))
+        page(list(found).map { case (start, v) =>
+          pair(Doc.mapper.getNodeFactory.numberNode(start.longValue), shown(v))
+        })
       case ("window", "all") => windowed(windows.all())
       case ("window", "fetch_all") => windowed(windows.fetchAll(long(3), long(4)))
       case ("session", "put") => sessions.put(session(m), row(m.get(6))); null

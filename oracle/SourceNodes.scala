@@ -13,7 +13,13 @@ import scala.jdk.CollectionConverters._
 
 /** Sources and sinks. */
 trait SourceNodes extends BuildContext {
-  protected def pythonOf(n: Node, inputs: Seq[PythonInput], key: KeyType, value: DataType, children: String => Seq[String]): PythonSpec
+  protected def pythonOf(
+      n: Node,
+      inputs: Seq[PythonInput],
+      key: KeyType,
+      value: DataType,
+      children: String => Seq[String]
+  ): PythonSpec
   protected def storeBuilder(s: Node): StoreBuilder[_ <: StateStore]
   protected def source(n: Node): Unit = {
     val (kf, vf) = (Format.parse(n, "key"), Format.parse(n, "value"))

@@ -147,7 +147,7 @@ def test_a_function_in_python_names_the_line_of_its_program(
     made = rows.map_values(with_root, name="root")
     (made.to_stream() if table else made).to("out")
     driver = topology_test_driver(topology)
-    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 23\)") as failed:
+    with pytest.raises(RecordFailed, match=r"test_functions\.py, line 31\)") as failed:
         driver.input_topic("orders").pipe("x", {"item": "pen", "n": -11})
     assert "math.isqrt(value" in str(failed.value)
 
