@@ -74,7 +74,7 @@ def _schema_of(given: type[Any]) -> str:
     # Imported here, because the process of a processor must not load the compiler.
     from millrace_compiler.types.types import parse_type
 
-    from millrace_runtime.dsl.arguments import sql_type
+    from millrace_runtime.functions.given_types import sql_type
 
     return parse_type(sql_type(given, "json()")).schema
 

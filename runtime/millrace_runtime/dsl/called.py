@@ -10,10 +10,10 @@ from millrace_compiler.types.types import BOOLEAN, DataType
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import Place, calling
-from millrace_runtime.dsl.arguments import SqlType
 from millrace_runtime.dsl.definitions import Definitions, OtherFile
 from millrace_runtime.dsl.functions import Functions, Runs, Site, shown, typed
 from millrace_runtime.functions import returned
+from millrace_runtime.functions.given_types import SqlType
 from millrace_runtime.functions.references import called_by_name
 from millrace_runtime.functions.source import NoSource, Source
 from millrace_runtime.functions.translate import CONDITION

@@ -10,10 +10,10 @@ from typing import Any
 from millrace_compiler.declarations.functions import AGGREGATOR, INITIALIZER, MERGER, REDUCER
 from millrace_compiler.types.types import DataType, NoType, parse_type
 
-from millrace_runtime.dsl.arguments import SqlType, sql_type
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import Functions, Site, record
 from millrace_runtime.dsl.nodes import About, End
+from millrace_runtime.functions.given_types import SqlType, sql_type
 from millrace_runtime.functions.translate import Column
 
 #: initializers that are certainly not null

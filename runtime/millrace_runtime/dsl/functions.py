@@ -37,10 +37,10 @@ from millrace_model.documents import (
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
-from millrace_runtime.dsl.arguments import SqlType, sql_type
 from millrace_runtime.dsl.definitions import branching, definition_of
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
+from millrace_runtime.functions.given_types import SqlType, sql_type
 from millrace_runtime.functions.known_types import KnownTypes
 from millrace_runtime.functions.references import called_by_name
 from millrace_runtime.functions.source import (

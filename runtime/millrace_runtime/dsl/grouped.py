@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Generic, Literal, Self, TypeVar, Unpack
 
 from millrace_runtime.code.places import calling
-from millrace_runtime.dsl.arguments import SqlType, require
+from millrace_runtime.dsl.arguments import require
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.folds import Fold
 from millrace_runtime.dsl.functions import Expression
@@ -15,6 +15,7 @@ from millrace_runtime.dsl.handles import Handle
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.dsl.windows import Window
+from millrace_runtime.functions.given_types import SqlType
 from millrace_runtime.keywords import Checked
 
 Emit = Literal["every_update", "window_close"]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
 from millrace_runtime.code.places import Place, calling
-from millrace_runtime.dsl.arguments import SqlType, sql_type
+from millrace_runtime.functions.given_types import SqlType, sql_type
 from millrace_runtime.keywords import checked
 
 #: Whole milliseconds, text such as "5 minutes", or a timedelta.

@@ -17,7 +17,7 @@ from millrace_compiler.types.types import DataType
 
 from millrace_runtime.code.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.code.places import calling
-from millrace_runtime.dsl.arguments import SqlType, require, sql_type
+from millrace_runtime.dsl.arguments import require
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import (
     Columns,
@@ -34,6 +34,7 @@ from millrace_runtime.dsl.handles import Handle, Writable
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
 from millrace_runtime.dsl.windows import JoinWindow, Suppressed
+from millrace_runtime.functions.given_types import SqlType, sql_type
 from millrace_runtime.functions.translate import CONDITION, Column
 
 
