@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from millrace_model.documents import TopologyDocument
 from millrace_runtime.job.outside import Lines
@@ -42,9 +41,11 @@ class Programs:
             path = next(iter(self.places))
         return self.places.get(path or "", {}).get(node or "")
 
-    def placed(self, error: Mapping[str, Any]) -> dict[str, Any]:
+    def placed(self, error: Mapping[str, object]) -> dict[str, object]:
         """Return an error with `file` and `line`, if its node is one of the only program read."""
-        file, _, line = (self.place(None, error.get("node")) or "").rpartition(", line ")
+        node = error.get("node")
+        place = self.place(None, node) if isinstance(node, str) else None
+        file, _, line = (place or "").rpartition(", line ")
         return {**error, "file": file, "line": int(line)} if file else dict(error)
 
     def forget(self) -> None:
