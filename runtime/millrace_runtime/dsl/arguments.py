@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 
@@ -22,6 +21,6 @@ def require_format(given: Any, what: str) -> None:
 def shown(given: Any) -> str:
     """Return an argument as it is shown in an error."""
     name = getattr(given, "__name__", "")
-    if isinstance(given, Callable) and name and not isinstance(given, type):  # type: ignore[arg-type]
+    if callable(given) and name and not isinstance(given, type):
         return f"the function {name}, which has to be called: {name}(...)"
     return repr(given)
