@@ -67,8 +67,8 @@ class FrozenStruct(Struct):
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("a FrozenStruct cannot be changed; Struct(it) is a copy that can")
 
-    __setitem__ = __delitem__ = __setattr__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __setattr__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
 
 def _frozen(value: Any) -> Any:
