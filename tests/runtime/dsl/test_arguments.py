@@ -29,7 +29,7 @@ class Line:
 
 
 class Total(NamedTuple):
-    count: int
+    n: int
     sum: Decimal
 
 
@@ -67,10 +67,10 @@ def test_a_class_stands_for_its_type() -> None:
     orders.process(PassOn, stores=[store], key_type=int, value_type=list[Line], name="pass")
     assert params(topology, "pass")["output"] == {"key": "BIGINT", "value": f"ARRAY<{LINE}>"}
     total = orders.group_by_key().aggregate(
-        Total, initializer=lambda: {"count": 0, "sum": 0}, aggregator="agg", name="total"
+        Total, initializer=lambda: {"n": 0, "sum": 0}, aggregator="agg", name="total"
     )
-    total.map_values(lambda value: round(value["count"]), returns=int, name="rounded")
-    assert params(topology, "total")["type"] == "STRUCT<count: BIGINT, sum: DECIMAL(38,18)>"
+    total.map_values(lambda value: round(value["n"]), returns=int, name="rounded")
+    assert params(topology, "total")["type"] == "STRUCT<n: BIGINT, sum: DECIMAL(38,18)>"
     assert params(topology, "rounded")["returns"] == {"map_values": "BIGINT"}
 
 
