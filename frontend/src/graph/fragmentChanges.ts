@@ -1,10 +1,14 @@
 /** Changes of documents with fragments: make one of nodes, use one, update it, dissolve it. */
 
+import { addBends, type Bend, type Divided, divided, pointsOf, withBendsFor } from "./bends";
+import type { Catalog } from "./catalog";
 import { freshId } from "./changes";
+import { cut } from "./clipboard";
 import {
   asObject,
   type DocumentEdge,
   type DocumentNode,
+  edgeId,
   isStoreKind,
   type Json,
   makeEdge,
@@ -15,7 +19,7 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
-import { pruned } from "./drawing";
+import { addMarks, framed, groupAround, groupOf, pruned, setGroupOf } from "./drawing";
 import {
   type Definition,
   definitionOf,
@@ -25,6 +29,7 @@ import {
   isFragment,
   OUTPUT,
 } from "./fragments";
+import { boundsOf, boxOf } from "./geometry";
 import { insideOf } from "./opening";
 import { parametersOf, placeOf } from "./parameters";
 
@@ -122,9 +127,29 @@ export function withoutUnused(document: TopologyDocument): TopologyDocument {
   return withDefinitions(document, definitionsOf(document.fragments, document.nodes));
 }
 
+/** Divides the bends of a cut edge into those among the chosen nodes and those outside. */
+function cutBends(
+  document: TopologyDocument,
+  catalog: Catalog,
+  chosen: ReadonlySet<string>,
+): (edge: DocumentEdge | undefined) => Divided {
+  const nodes = document.nodes.filter((node) => chosen.has(node.id));
+  const bounds = boundsOf(nodes.map((node) => boxOf(catalog, node)));
+  const area = bounds === null ? undefined : framed(bounds);
+  const points = pointsOf(document);
+  return (edge) => {
+    const own = (edge === undefined ? undefined : points.get(edgeId(edge))) ?? [];
+    const [source, target] = [edge?.source, edge?.target].map((id) =>
+      chosen.has(id ?? "") ? area : undefined,
+    );
+    return divided(own, source, target);
+  };
+}
+
 /** The document of a new fragment, made of nodes. */
 export function fragmentOf(
   document: TopologyDocument,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   name: string,
   ports: readonly CutPort[],
@@ -146,32 +171,44 @@ export function fragmentOf(
     return { id, kind, label: id, position: { x, y: top + row * 96 }, params };
   });
   const edges: DocumentEdge[] = [];
-  ports.forEach(({ kind, edges: cut }, index) => {
+  const bends: Bend[] = [];
+  const partsOf = cutBends(document, catalog, chosen);
+  const add = (edge: DocumentEdge, points: Bend["points"]) => {
+    edges.push(edge);
+    if (points.length > 0) bends.push({ ...edge, points });
+  };
+  ports.forEach(({ kind, edges: own }, index) => {
     if (kind !== INPUT) return;
     const id = names[index] ?? "";
-    for (const edge of cut) edges.push(makeEdge(id, "out", edge.target, targetPort(edge)));
+    for (const edge of own)
+      add(makeEdge(id, "out", edge.target, targetPort(edge)), [...partsOf(edge).inTarget]);
   });
   for (const edge of document.edges) {
     if (!chosen.has(edge.source)) continue;
     if (chosen.has(edge.target)) edges.push(edge);
     else {
       const index = ports.findIndex((port) => port.kind === OUTPUT && port.edges[0] === edge);
-      if (index >= 0) edges.push(makeEdge(edge.source, sourcePort(edge), names[index] ?? "", "in"));
+      if (index < 0) continue;
+      const made = makeEdge(edge.source, sourcePort(edge), names[index] ?? "", "in");
+      add(made, [...partsOf(edge).inSource]);
     }
   }
   const parameters = used(document, nodes).map(([id, { values: _values, ...row }]) => [id, row]);
+  const { drawing } = cut(document, chosen);
+  const made: TopologyDocument = {
+    format: document.format,
+    name,
+    nodes: [
+      ...own.filter(({ kind }) => kind === INPUT),
+      ...nodes,
+      ...own.filter(({ kind }) => kind === OUTPUT),
+    ],
+    edges,
+    ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
+  };
+  const marked = addMarks(made, drawing, (id) => id, { x: 0, y: 0 }).document;
   return withDefinitions(
-    {
-      format: document.format,
-      name,
-      nodes: [
-        ...own.filter(({ kind }) => kind === INPUT),
-        ...nodes,
-        ...own.filter(({ kind }) => kind === OUTPUT),
-      ],
-      edges,
-      ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
-    },
+    addBends(marked, [...(drawing?.bends ?? []), ...bends]),
     definitionsOf(document.fragments, nodes),
   );
 }
@@ -204,6 +241,7 @@ function defined(
 /** Replaces nodes by a fragment that was made of them. The ids of nodes stay, and with them their state. */
 export function replaced(
   document: TopologyDocument,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   ports: readonly CutPort[],
   names: readonly string[],
@@ -238,16 +276,26 @@ export function replaced(
     if (index === first) kept.push(node);
     if (!chosen.has(each.id)) kept.push(each);
   });
+  const bends: Bend[] = [];
+  const partsOf = cutBends(document, catalog, chosen);
   const edges = document.edges.flatMap((edge) => {
     const index = ports.findIndex((port) => port.edges.includes(edge));
     const port = ports[index];
     if (port === undefined) return chosen.has(edge.source) ? [] : [edge];
+    if (port.kind === INPUT && port.edges[0] !== edge) return [];
     const name = names[index] ?? "";
-    if (port.kind === OUTPUT) return [makeEdge(id, name, edge.target, targetPort(edge))];
-    return port.edges[0] === edge ? [makeEdge(edge.source, sourcePort(edge), id, name)] : [];
+    const next =
+      port.kind === OUTPUT
+        ? makeEdge(id, name, edge.target, targetPort(edge))
+        : makeEdge(edge.source, sourcePort(edge), id, name);
+    const points = [...partsOf(edge).between];
+    if (points.length > 0) bends.push({ ...next, points });
+    return [next];
   });
+  const around = groupAround(document, chosen)?.id;
   const made = defined({ ...document, nodes: kept, edges }, reference, fragment);
-  return { document: withoutUnused(pruned(made)), id };
+  const bent = pruned(addBends(setGroupOf(made, id, around), bends));
+  return { document: withoutUnused(bent), id };
 }
 
 /** Adds a node that uses a version of a fragment. */
@@ -346,9 +394,10 @@ export function dissolved(
   const left = Math.min(...inside.nodes.map((each) => positionOf(each).x));
   const top = Math.min(...inside.nodes.map((each) => positionOf(each).y));
   const at = positionOf(node);
+  const by = { x: at.x - left, y: at.y - top };
   const nodes = inside.nodes.map((each): DocumentNode => {
     const { x, y } = positionOf(each);
-    return { ...each, position: { x: at.x + x - left, y: at.y + y - top } };
+    return { ...each, position: { x: x + by.x, y: y + by.y } };
   });
   const ids = new Set(document.nodes.map((each) => each.id));
   if (nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
@@ -360,5 +409,12 @@ export function dissolved(
       ? {}
       : { parameters: parameters as NonNullable<TopologyDocument["parameters"]> }),
   };
-  return { document: withoutUnused(pruned(made)), ids: nodes.map((each) => each.id) };
+  const bent = withBendsFor(made, id, inside.bends(by, document));
+  const around = groupOf(document, id)?.id;
+  const { drawing } = definition as Pick<TopologyDocument, "drawing">;
+  let drawn = addMarks(bent, drawing, inside.idOf, by, around).document;
+  for (const each of nodes) {
+    if (groupOf(drawn, each.id) === undefined) drawn = setGroupOf(drawn, each.id, around);
+  }
+  return { document: withoutUnused(pruned(drawn)), ids: nodes.map((each) => each.id) };
 }

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { CATALOG } from "../commands/kit";
+import { setPoints } from "./bends";
 import { type Catalog, portsOf } from "./catalog";
 import { edgeId, emptyDocument, type TopologyDocument } from "./document";
 import {
@@ -45,8 +47,8 @@ const chosen = new Set(["keep", "count"]);
 function made() {
   const ports = cutPorts(drawn, chosen, known) ?? [];
   const names = proposedNames(ports, chosen);
-  const fragment = fragmentOf(drawn, chosen, "Clean", ports, names);
-  return { fragment, ...replaced(drawn, chosen, ports, names, "Clean@1", fragment) };
+  const fragment = fragmentOf(drawn, CATALOG, chosen, "Clean", ports, names);
+  return { fragment, ...replaced(drawn, CATALOG, chosen, ports, names, "Clean@1", fragment) };
 }
 
 test("a selection becomes a fragment with ports at its cut edges", () => {
@@ -133,4 +135,54 @@ test("an update takes the new definition and drops what nothing uses", () => {
     identities: { keep: "keep", count: "count" },
   });
   expect(withoutUnused({ ...updated, nodes: [] }).fragments).toBeUndefined();
+});
+
+test("bends and groups go into a fragment and come back when it is dissolved", () => {
+  const at = (x: number, y: number) => ({ x, y });
+  const bent = [
+    { source: "orders", target: "keep", points: [at(100, -40), at(230, 108)] },
+    { source: "keep", target: "count", points: [at(470, 20)] },
+    { source: "count", target: "counts", points: [at(705, 150), at(900, 160)] },
+  ].reduce((now, { points, ...edge }) => setPoints(now, edge, points), {
+    ...drawn,
+    drawing: {
+      groups: [
+        { id: "all", nodes: ["seen"] },
+        { id: "inner", title: "Inner", nodes: ["keep", "count"], parent: "all" },
+      ],
+    },
+  } as TopologyDocument);
+  const ports = cutPorts(bent, chosen, known) ?? [];
+  const fragment = fragmentOf(bent, CATALOG, chosen, "Clean", ports, ["in", "out"]);
+  expect(fragment.drawing).toEqual({
+    groups: [{ id: "group-1", title: "Inner", nodes: ["keep", "count"] }],
+    bends: [
+      { source: "keep", target: "count", points: [at(470, 20)] },
+      { source: "in", target: "keep", points: [at(230, 108)] },
+      { source: "count", target: "out", points: [at(705, 150)] },
+    ],
+  });
+  const names = ["in", "out"];
+  const { document, id } = replaced(bent, CATALOG, chosen, ports, names, "Clean@1", fragment);
+  expect(document.drawing).toEqual({
+    groups: [{ id: "all", nodes: ["seen", id] }],
+    bends: [
+      { source: "orders", target: id, points: [at(100, -40)] },
+      { source: id, target: "counts", points: [at(900, 160)] },
+    ],
+  });
+  const again = dissolved(document, id)?.document;
+  const keep = again?.nodes.find((node) => node.id === "keep")?.position ?? at(0, 0);
+  const [dx, dy] = [keep.x - 240, keep.y - 80];
+  expect(again?.drawing).toEqual({
+    groups: [
+      { id: "all", nodes: ["seen"] },
+      { id: "group-1", title: "Inner", nodes: ["keep", "count"], parent: "all" },
+    ],
+    bends: [
+      { source: "orders", target: "keep", points: [at(100, -40), at(230 + dx, 108 + dy)] },
+      { source: "keep", target: "count", points: [at(470 + dx, 20 + dy)] },
+      { source: "count", target: "counts", points: [at(705 + dx, 150 + dy), at(900, 160)] },
+    ],
+  });
 });
