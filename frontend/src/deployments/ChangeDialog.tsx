@@ -233,7 +233,8 @@ export function TestsNote({ plan }: { plan: Pick<StatePlan, "tests"> }) {
             : t(
                 {
                   id: "deployments.tests_must_pass_first",
-                  message: "Before it is deployed, these tests must pass with this version: {names}.",
+                  message:
+                    "Before it is deployed, these tests must pass with this version: {names}.",
                 },
                 { names: missing.join(", ") },
               )}
