@@ -27,18 +27,24 @@ export function wayOf(state: DesignerState, edge: string): readonly Position[] |
 }
 
 const NO_BENDS: Divided = { inSource: [], between: [], inTarget: [] };
-const known = new WeakMap<readonly Position[], Divided>();
+const known = new WeakMap<readonly Position[], Divided & { hidden: Folded["hidden"] }>();
 
 /** The bends of a wire: the same object while they and what collapsed groups hide of them are the same. */
 export function bendsOf(state: DesignerState, edge: DocumentEdge | undefined): Divided {
   const points = edge && pointsOf(drawing(state)).get(edgeId(edge));
   if (edge === undefined || points === undefined) return NO_BENDS;
-  const now = dividedBy(edge, points, foldedOf(state).hidden);
+  const { hidden } = foldedOf(state);
   const before = known.get(points);
+  if (before?.hidden === hidden) return before;
+  const now = dividedBy(edge, points, hidden);
   const same = (part: keyof Divided) => before?.[part].length === now[part].length;
-  if (before !== undefined && same("inSource") && same("inTarget")) return before;
-  known.set(points, now);
-  return now;
+  if (before !== undefined && same("inSource") && same("inTarget")) {
+    before.hidden = hidden;
+    return before;
+  }
+  const made = { ...now, hidden };
+  known.set(points, made);
+  return made;
 }
 
 /** A bent wire that reaches beyond the box around its two nodes. */
