@@ -82,7 +82,7 @@ def compiled(shown: dict[str, Any]) -> dict[str, Any]:
 class PageServer:
     """Serves ``frontend/dist`` and answers for one running topology."""
 
-    def __init__(self, nodes: int, every: float, bent: bool) -> None:
+    def __init__(self, nodes: int, every: float, bent: bool = False) -> None:
         self.document = document(nodes, bent)
         self.compiled = compiled(self.document)
         self.every = every
