@@ -29,7 +29,10 @@ _STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def document(nodes: int, bent: bool = False) -> dict[str, Any]:
-    """Return lanes of eight nodes, each from a topic to a topic; `bent`: each edge has two bends."""
+    """Return lanes of eight nodes, each from a topic to a topic.
+
+    `bent`: each edge has two bends.
+    """
     made: list[dict[str, Any]] = []
     edges: list[dict[str, str]] = []
     bends: list[dict[str, Any]] = []

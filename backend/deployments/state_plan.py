@@ -25,10 +25,10 @@ from millrace_model.state import StateChangeJson, StateSchema, StoreSchema
 from redis.exceptions import RedisError
 from topologies import environments
 from topologies.approving import approval_of
-from topologies.required import tests_of
 from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
 from topologies.models import Version
+from topologies.required import tests_of
 
 from deployments import files, handover, plain_state
 from deployments.beginnings import Beginning, places, warnings

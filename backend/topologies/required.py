@@ -100,8 +100,8 @@ def require_tests(version: Version) -> TestsJson | None:
         more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
         raise Conflict(
             "tests_not_passed",
-            f"{len(left)} of {found['passed'] + len(left)} tests of “{topology.name}” have not passed with version "
-            f"{version.number}: {shown}{more}.",
+            f"{len(left)} of {found['passed'] + len(left)} tests of “{topology.name}” have not passed "
+            f"with version {version.number}: {shown}{more}.",
             "Open that version and run all tests in the tab Simulate; then deploy it.",
             tests=left,
         )

@@ -48,8 +48,8 @@ def require_reachable(
     """Ask the brokers for their versions, and close the connections when one has answered.
 
     `protocol`: the security protocol of the connections. Raises MillraceError `broker_unreachable`
-    if none answers within a number of seconds, by default five. An address that is not valid is left to Kafka's client,
-    which says what is wrong with it.
+    if none answers within a number of seconds, by default five. An address that is not valid is
+    left to Kafka's client, which says what is wrong with it.
     """
     found = [_ADDRESS.fullmatch(each.strip()) for each in (servers or "").split(",")]
     places = [(each[1], int(each[2])) for each in found if each is not None]

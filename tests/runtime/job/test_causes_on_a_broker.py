@@ -71,9 +71,7 @@ def test_a_slow_first_connection_to_a_broker_that_answers_is_waited_for(
             while True:
                 connection, _ = server.accept()
                 asked.append(len(asked))
-                threading.Thread(
-                    target=forward, args=(connection, asked[-1]), daemon=True
-                ).start()
+                threading.Thread(target=forward, args=(connection, asked[-1]), daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=serve, daemon=True).start()
