@@ -89,7 +89,8 @@ def require_tests(version: Version) -> TestsJson | None:
         return None
     found = tests_of(version)
     left = found["missing"]
-    if found["passed"] + len(left) == 0:
+    number = found["passed"] + len(left)
+    if number == 0:
         raise Conflict(
             "tests_missing",
             f"This workspace deploys only tested versions, but “{topology.name}” has no test.",
@@ -100,8 +101,8 @@ def require_tests(version: Version) -> TestsJson | None:
         more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
         raise Conflict(
             "tests_not_passed",
-            f"{len(left)} of {found['passed'] + len(left)} tests of “{topology.name}” have not passed "
-            f"with version {version.number}: {shown}{more}.",
+            f"{len(left)} of {number} tests of “{topology.name}” have not passed with version "
+            f"{version.number}: {shown}{more}.",
             "Open that version and run all tests in the tab Simulate; then deploy it.",
             tests=left,
         )
