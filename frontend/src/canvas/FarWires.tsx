@@ -37,9 +37,10 @@ export function FarWires(props: {
       <div className="react-flow__edges far-wires">
         {far.map(({ edge: id, way }) => {
           const edge = edges.find((each) => each.id === id);
+          const { data } = edge ?? {};
           const [first, last] = [way[0], way.at(-1)];
-          if (edge?.data === undefined || first === undefined || last === undefined) return null;
-          const select = () => useDesigner.getState().select({ edges: [edgeId(edge.data.own)] });
+          if (edge === undefined || data === undefined || !first || !last) return null;
+          const select = () => useDesigner.getState().select({ edges: [edgeId(data.own)] });
           return (
             <svg key={id} role="img" aria-label={edge.ariaLabel}>
               {/* biome-ignore lint/a11y/useKeyWithClickEvents: like every wire of a large drawing, reached by keyboard from its nodes */}
@@ -54,7 +55,7 @@ export function FarWires(props: {
                   id={id}
                   source={edge.source}
                   target={edge.target}
-                  data={edge.data}
+                  data={data}
                   selected={edge.selected}
                   sourceX={first.x}
                   sourceY={first.y}
