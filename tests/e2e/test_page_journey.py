@@ -370,7 +370,7 @@ def printed_alone(page: Page) -> None:
     page.keyboard.press("ControlOrMeta+k")
     page.keyboard.type("print")
     page.keyboard.press("Enter")
-    sheet = page.locator(".print-sheet svg")
+    sheet = page.locator(".print-sheet > svg")
     expect(sheet).to_be_attached()
     page.emulate_media(media="print")
     expect(sheet).to_be_visible()

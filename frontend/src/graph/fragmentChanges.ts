@@ -2,7 +2,7 @@
 
 import { addBends, type Bend, type Divided, divided, pointsOf, withBendsFor } from "./bends";
 import type { Catalog } from "./catalog";
-import { freshId } from "./changes";
+import { freshId, moveNodes } from "./changes";
 import { cut } from "./clipboard";
 import {
   asObject,
@@ -18,6 +18,7 @@ import {
   sourcePort,
   type TopologyDocument,
   targetPort,
+  withDrawing,
 } from "./document";
 import { addMarks, framed, groupAround, groupOf, pruned, setGroupOf } from "./drawing";
 import {
@@ -29,8 +30,8 @@ import {
   isFragment,
   OUTPUT,
 } from "./fragments";
-import { boundsOf, boxOf } from "./geometry";
-import { insideOf } from "./opening";
+import { boundsOf, boxOf, GRID, overlap } from "./geometry";
+import { draw, insideOf } from "./opening";
 import { parametersOf, placeOf } from "./parameters";
 
 interface PortTypes {
@@ -238,6 +239,16 @@ function defined(
   return { ...document, fragments };
 }
 
+/** Where a fragment stands for nodes. */
+function middleOf(nodes: readonly DocumentNode[]): Position {
+  // Stores lie below the line of the records.
+  const drawn = nodes.filter((each) => !isStoreKind(each.kind));
+  const places = (drawn.length === 0 ? nodes : drawn).map(positionOf);
+  const middle = (axis: "x" | "y") =>
+    Math.round(places.reduce((sum, each) => sum + each[axis], 0) / places.length / GRID) * GRID;
+  return { x: middle("x"), y: middle("y") };
+}
+
 /** Replaces nodes by a fragment that was made of them. The ids of nodes stay, and with them their state. */
 export function replaced(
   document: TopologyDocument,
@@ -251,17 +262,12 @@ export function replaced(
   const nodes = document.nodes.filter((node) => chosen.has(node.id));
   const taken = new Set(document.nodes.map((node) => node.id));
   const id = freshId(taken, fragment.name);
-  // Stores lie below the line of the records.
-  const drawn = nodes.filter((each) => !isStoreKind(each.kind));
-  const places = (drawn.length === 0 ? nodes : drawn).map(positionOf);
-  const middle = (axis: "x" | "y") =>
-    Math.round(places.reduce((sum, each) => sum + each[axis], 0) / places.length / 8) * 8;
   const inherited = used(document, nodes).map(([name]) => [name, placeOf(name)]);
   const node: DocumentNode = {
     id,
     kind: FRAGMENT,
     label: fragment.name,
-    position: { x: middle("x"), y: middle("y") },
+    position: middleOf(nodes),
     params: {
       fragment: reference,
       ...(inherited.length === 0 ? {} : { arguments: Object.fromEntries(inherited) }),
@@ -361,10 +367,12 @@ export function setArgument(
 
 /**
  * Replaces a fragment node by the nodes of its definition, under the ids that they have when it runs. Its parameters
- * become parameters of the topology, with the arguments as their defaults.
+ * become parameters of the topology, with the arguments as their defaults. The nodes lie around the place of the fragment
+ * node or, if they would cover others there, as when it is opened in place.
  */
 export function dissolved(
   document: TopologyDocument,
+  catalog: Catalog,
   id: string,
 ): { document: TopologyDocument; ids: string[] } | null {
   const node = document.nodes.find((each) => each.id === id);
@@ -391,25 +399,22 @@ export function dissolved(
   const change = (text: string): Json =>
     text.replace(/\$\{([^{}]*)\}/g, (place, name: string) => String(renamed.get(name) ?? place));
   const inside = insideOf(document, node, definition, change);
-  const left = Math.min(...inside.nodes.map((each) => positionOf(each).x));
-  const top = Math.min(...inside.nodes.map((each) => positionOf(each).y));
-  const at = positionOf(node);
-  const by = { x: at.x - left, y: at.y - top };
+  const ids = new Set(document.nodes.map((each) => each.id));
+  if (inside.nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
+  const { base, by, places } = unfolded(document, catalog, node, inside.nodes);
   const nodes = inside.nodes.map((each): DocumentNode => {
     const { x, y } = positionOf(each);
-    return { ...each, position: { x: x + by.x, y: y + by.y } };
+    return { ...each, position: places.get(each.id) ?? { x: x + by.x, y: y + by.y } };
   });
-  const ids = new Set(document.nodes.map((each) => each.id));
-  if (nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
   const made: TopologyDocument = {
-    ...document,
-    nodes: document.nodes.flatMap((each) => (each.id === id ? nodes : [each])),
+    ...base,
+    nodes: base.nodes.flatMap((each) => (each.id === id ? nodes : [each])),
     edges: inside.edges,
     ...(Object.keys(parameters).length === 0
       ? {}
       : { parameters: parameters as NonNullable<TopologyDocument["parameters"]> }),
   };
-  const bent = withBendsFor(made, id, inside.bends(by, document));
+  const bent = withBendsFor(made, id, inside.bends(by, base));
   const around = groupOf(document, id)?.id;
   const { drawing } = definition as Pick<TopologyDocument, "drawing">;
   let drawn = addMarks(bent, drawing, inside.idOf, by, around).document;
@@ -417,4 +422,42 @@ export function dissolved(
     if (groupOf(drawn, each.id) === undefined) drawn = setGroupOf(drawn, each.id, around);
   }
   return { document: withoutUnused(pruned(drawn)), ids: nodes.map((each) => each.id) };
+}
+
+const NOWHERE: ReadonlyMap<string, Position> = new Map();
+
+/**
+ * Where the nodes of a dissolved fragment go: the document with room for them, by how much they are moved, and their places
+ * if that is not all.
+ */
+function unfolded(
+  document: TopologyDocument,
+  catalog: Catalog,
+  node: DocumentNode,
+  inner: readonly DocumentNode[],
+): { base: TopologyDocument; by: Position; places: ReadonlyMap<string, Position> } {
+  const [at, middle] = [positionOf(node), middleOf(inner)];
+  const by = { x: at.x - middle.x, y: at.y - middle.y };
+  const others = document.nodes.filter((each) => each !== node).map((each) => boxOf(catalog, each));
+  const covers = inner.some((each) => {
+    const box = boxOf(catalog, each);
+    const moved = { ...box, x: box.x + by.x, y: box.y + by.y };
+    return others.some((other) => overlap(moved, other, 0));
+  });
+  if (!covers && inner.every((each) => each.position !== undefined)) {
+    return { base: document, by, places: NOWHERE };
+  }
+  const opened = draw(document, catalog, {}, [node.id]).document;
+  const places = new Map(opened.nodes.map((each) => [each.id, positionOf(each)]));
+  const first = inner[0];
+  const there = first && places.get(first.id);
+  // It is not opened in a collapsed group.
+  if (first === undefined || there === undefined) return { base: document, by, places: NOWHERE };
+  const moved = moveNodes(document, new Map([...places].filter(([id]) => id !== node.id)));
+  const { x, y } = positionOf(first);
+  return {
+    base: withDrawing(moved, { notes: opened.drawing?.notes ?? [] }),
+    by: { x: there.x - x, y: there.y - y },
+    places,
+  };
 }
