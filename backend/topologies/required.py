@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from accounts.models import Workspace
 from django.utils import timezone
 from millrace_backend.errors import Conflict
 from millrace_model.changes import TestsJson
-from millrace_model.documents import Double, TopologyDocument
+from millrace_model.documents import Double, DoubleRow, TopologyDocument
 from millrace_model.scenarios import Expected
 
 from topologies.models import TestPass, Version, hash_of
@@ -126,7 +126,7 @@ def as_they_run(doubles: Sequence[Any]) -> list[Double]:
         {
             "node": str(double.get("node")),
             "rows": [
-                {part: text for part, text in row.items() if text}
+                cast(DoubleRow, {part: text for part, text in row.items() if text})
                 for row in double.get("rows") or []
                 if isinstance(row, Mapping)
             ],

@@ -179,5 +179,5 @@ def test_a_pass_with_the_documents_doubles_counts_and_is_named(
         "required": True, "passed": 0, "missing": ["Scores"], "doubled": [], "doubles": [node],
     }  # fmt: skip
     bench.run([], changed)
-    shown = start_plan(deployment, third, None)["tests"]
-    assert (shown["passed"], shown["missing"], shown["doubled"]) == (1, [], [])
+    again: Any = start_plan(deployment, third, None)["tests"]
+    assert (again["passed"], again["missing"], again["doubled"]) == (1, [], [])
