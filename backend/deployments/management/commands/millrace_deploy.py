@@ -152,6 +152,10 @@ def lines_of(plan: StartPlanJson, row: Deployment) -> list[str]:
                 "  " + "  ".join([*map(str.ljust, cell[:3], widths), cell[3]]).rstrip()
                 for cell in cells
             ]
+    tests = plan["tests"]
+    if tests is not None and tests["required"] and tests["doubled"]:
+        nodes, names = ", ".join(tests["doubles"]), ", ".join(tests["doubled"])
+        lines.append(f"Tests that passed only with doubles for {nodes}: {names}")
     how = plan["handover"]
     if how is None:
         return [*lines, "No driver runs."]
