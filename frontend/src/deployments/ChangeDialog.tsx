@@ -247,13 +247,7 @@ export function TestsNote({ plan }: { plan: Pick<StatePlan, "tests"> }) {
       {t("{n} {n, plural, one {test has} other {tests have}} passed.", { n: passed })}
       {doubled.length === 0
         ? null
-        : ` ${t(
-            {
-              id: "deployments.tests_passed_with_doubles",
-              message: "With doubles for {nodes}, and not without: {names}.",
-            },
-            { nodes: doubles.join(", "), names: doubled.join(", ") },
-          )}`}
+        : ` ${t("With doubles for {nodes}, and not without: {names}.", { nodes: doubles.join(", "), names: doubled.join(", ") })}`}
     </p>
   );
 }

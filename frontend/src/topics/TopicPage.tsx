@@ -71,39 +71,40 @@ export function TopicPage() {
           {t("{n} {n, plural, one {record} other {records}}", { n: count(detail.records) })}
         </Chip>
         <Chip>{t("Cleanup: {policy}", { policy: detail.cleanup_policy })}</Chip>
-        <span className="ui-space" />
-        {may(role, "operator") ? (
-          <Button
-            leftSection={<IconSend size={16} stroke={1.5} />}
-            onClick={() => {
-              setAgain(null);
-              setDialog("produce");
-            }}
-            data-testid="produce"
-          >
-            {t("Produce a record")}
-          </Button>
-        ) : null}
-        {may(role, "operator") ? (
-          <Button
-            leftSection={<IconDice size={16} stroke={1.5} />}
-            onClick={() => setDialog("generate")}
-            data-testid="generate"
-          >
-            {t("Generate…")}
-          </Button>
-        ) : null}
-        {may(role, "admin") ? (
-          <Button
-            color="red"
-            variant="subtle"
-            leftSection={<IconTrash size={16} stroke={1.5} />}
-            onClick={() => setDialog("delete")}
-            data-testid="delete-topic"
-          >
-            {t("Delete…")}
-          </Button>
-        ) : null}
+        <span className={classes.doing}>
+          {may(role, "operator") ? (
+            <Button
+              leftSection={<IconSend size={16} stroke={1.5} />}
+              onClick={() => {
+                setAgain(null);
+                setDialog("produce");
+              }}
+              data-testid="produce"
+            >
+              {t("Produce a record")}
+            </Button>
+          ) : null}
+          {may(role, "operator") ? (
+            <Button
+              leftSection={<IconDice size={16} stroke={1.5} />}
+              onClick={() => setDialog("generate")}
+              data-testid="generate"
+            >
+              {t("Generate…")}
+            </Button>
+          ) : null}
+          {may(role, "admin") ? (
+            <Button
+              color="red"
+              variant="subtle"
+              leftSection={<IconTrash size={16} stroke={1.5} />}
+              onClick={() => setDialog("delete")}
+              data-testid="delete-topic"
+            >
+              {t("Delete…")}
+            </Button>
+          ) : null}
+        </span>
       </div>
       <GeneratorsList ws={ws} topic={topic} operator={may(role, "operator")} />
       <div className={classes.tabs}>
