@@ -76,7 +76,7 @@ def without_defaults(document: Any) -> Any:
     made = copy.deepcopy(document)
     for node in made["nodes"]:
         params = node.get("params") or {}
-        for side in _PRESENT.get(params.get("type"), ()) if "joiner" in params else ():
+        for side in _PRESENT.get(str(params.get("type")), ()) if "joiner" in params else ():
             default = re.compile(rf"coalesce\({side}, ?('[^']*'|\d+L?)\)")
             params["joiner"] = default.sub(side, params["joiner"])
     return made
