@@ -28,10 +28,14 @@ _STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 
-def document(nodes: int) -> dict[str, Any]:
-    """Return lanes of eight nodes, each from a topic to a topic."""
+def document(nodes: int, bent: bool = False) -> dict[str, Any]:
+    """Return lanes of eight nodes, each from a topic to a topic.
+
+    `bent`: each edge has two bends.
+    """
     made: list[dict[str, Any]] = []
     edges: list[dict[str, str]] = []
+    bends: list[dict[str, Any]] = []
     for number in range(nodes):
         lane, place = divmod(number, LANE)
         if place == 0:
@@ -48,12 +52,17 @@ def document(nodes: int) -> dict[str, Any]:
         node = {"id": f"n{number}", "kind": kind, "label": label, "params": params}
         made.append({**node, "position": position})
         if place > 0:
-            edges.append({"source": f"n{number - 1}", "target": f"n{number}"})
+            edge = {"source": f"n{number - 1}", "target": f"n{number}"}
+            edges.append(edge)
+            below = position["y"] + 84
+            points = [{"x": position["x"] + by, "y": below} for by in (-36, -12)]
+            bends.append({**edge, "points": points})
     return {
         "format": "millrace.topology/1",
         "name": f"{nodes} nodes",
         "nodes": made,
         "edges": edges,
+        **({"drawing": {"bends": bends}} if bent else {}),
     }
 
 
@@ -76,8 +85,8 @@ def compiled(shown: dict[str, Any]) -> dict[str, Any]:
 class PageServer:
     """Serves ``frontend/dist`` and answers for one running topology."""
 
-    def __init__(self, nodes: int, every: float) -> None:
-        self.document = document(nodes)
+    def __init__(self, nodes: int, every: float, bent: bool = False) -> None:
+        self.document = document(nodes, bent)
         self.compiled = compiled(self.document)
         self.every = every
         self.closed = threading.Event()
@@ -184,12 +193,12 @@ def _event(name: str, data: Any) -> bytes:
 
 
 @contextmanager
-def page_server(nodes: int, every: float = 0.1) -> Iterator[str]:
+def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[str]:
     """Run a server with a topology of this size; yield the address of its page.
 
-    `every`: seconds between two reports of live figures.
+    `every`: seconds between two reports of live figures; `bent`: each edge has two bends.
     """
-    content = PageServer(nodes, every)
+    content = PageServer(nodes, every, bent)
 
     class Handler(BaseHTTPRequestHandler):
         """Serves the page's files, API responses and a stream of events."""

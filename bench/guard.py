@@ -7,7 +7,8 @@
 Measures the topologies of `throughput`, in turns with a fixed query of Spark in the same process:
 the calibration. What a record costs is compared as a multiple of what the calibration costs for a
 row, so that the limits hold on other machines and beside other load. `guard.json` has the limits;
-`--write` replaces those of the measured topologies, after a change that is meant.
+`--write` replaces those of the measured topologies, after a change that is meant. A topology that
+exceeds its limit is measured up to twice more: other load can make it seem dearer, never cheaper.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from bench.throughput import documents, engine, fill, on_spark
 LIMITS = Path(__file__).with_name("guard.json")
 LOSS = 1.15
 ROUNDS = 4
+#: further measurements of a topology that exceeds its limit
+AGAIN = 2
 #: rounds at the beginning that only warm up the JVM
 WARMING = 2
 ROWS = 400_000
@@ -82,7 +85,12 @@ def main() -> int:
             for _ in range(ROUNDS):
                 calibration(spark)
             for name, one in chosen.items():
-                found[name] = measured(spark, broker.address, one, given.records)
+                costs: list[float] = []
+                for _ in range(1 if given.write else 1 + AGAIN):
+                    costs.append(measured(spark, broker.address, one, given.records))
+                    if not exceeds(min(costs), limits.get(name)):
+                        break
+                found[name] = min(costs)
         finally:
             spark.stop()
     over = show(found, limits)
@@ -106,9 +114,14 @@ def show(found: dict[str, float], limits: dict[str, float]) -> list[str]:
         before = limits.get(name)
         change = "" if before is None else f"{cost / before - 1:+9.1%}"
         print(f"{name:44}{cost:8.2f}{'none' if before is None else f'{before:.2f}':>8}{change}")
-        if before is None or cost > before * LOSS:
+        if exceeds(cost, before):
             over.append(name)
     return over
+
+
+def exceeds(cost: float, limit: float | None) -> bool:
+    """Whether a cost is more than 15 % above a limit, or has none."""
+    return limit is None or cost > limit * LOSS
 
 
 if __name__ == "__main__":

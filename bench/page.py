@@ -1,6 +1,7 @@
 """How fast the designer opens, and its frames during pan, zoom and drag, with live figures.
 
     ./millrace bench page -- --nodes 500
+    ./millrace bench page -- --nodes 500 --bends
     ./millrace bench page -- --nodes 2000 --trace .millrace/page-trace.json
 
 Runs the built page in a real Chromium without a screen, whose pictures the processor paints, with a
@@ -177,6 +178,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--nodes", type=int, default=500)
+    parser.add_argument("--bends", action="store_true", help="bend each edge twice")
     parser.add_argument("--limit", type=float, default=0.0, help="milliseconds per frame")
     parser.add_argument("--trace", type=Path, help="keep a trace of all gestures in this file")
     options = parser.parse_args()
@@ -185,7 +187,7 @@ def main() -> int:
     found = chromium.find()
     if found is None:
         raise SystemExit("Chromium was not found. Set MILLRACE_CHROMIUM to its path.")
-    with page_server(options.nodes) as address, sync_playwright() as playwright:
+    with page_server(options.nodes, bent=options.bends) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         first, *again = opened(browser, address)
         if options.trace is not None:

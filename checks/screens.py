@@ -443,7 +443,8 @@ def opened(page: Page, address: str, screen: Screen, topologies: Topologies) -> 
     if screen.answers:
         for route in held:
             route.abort()
-        page.unroute(ANSWERS, answer)
+        # An answer may still be on its way.
+        page.unroute_all(behavior="ignoreErrors")
     page.evaluate("localStorage.removeItem('millrace.view')")
     if "/t/" in page.url and not screen.answers:
         # A change that is not yet saved would be saved after the draft is deleted.

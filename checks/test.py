@@ -60,28 +60,34 @@ def main(arguments: list[str]) -> int:
         page = pool.submit(vitest, page_paths) if not paths or page_paths else None
         if not paths or python_paths:
             prepare(python_paths)
+            total.add(python(python_paths, options.k, options.long))
         if page is not None:
             total.add(page.result())
-    if not paths or python_paths:
-        name = ["-k", options.k] if options.k else []
-        total.add(pytest("fast tests", [*name, "-m", FAST, "-n", "2"], python_paths))
-        chosen = f"not ({FAST})" + ("" if options.long or python_paths else " and not long")
-        beside = [
-            *name,
-            "-m",
-            f"{chosen} and not alone and not browser",
-            "-n",
-            "2",
-            "--dist",
-            "loadfile",
-        ]
-        journeys = [*name, "-m", f"{chosen} and not alone and browser"]
-        total.add(pytest("tests with services and in the browser", beside, python_paths, journeys))
-        alone = [*name, "-m", f"{chosen} and alone"]
-        total.add(pytest("tests with services, one at a time", alone, python_paths))
     echo(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+def python(paths: Sequence[str], name: str | None, long: bool) -> Sum:
+    """Run the tests in Python: the fast ones, those with services, then those that run alone."""
+    total = Sum()
+    named = ["-k", name] if name else []
+    total.add(pytest("fast tests", [*named, "-m", FAST, "-n", "2"], paths))
+    chosen = f"not ({FAST})" + ("" if long or paths else " and not long")
+    beside = [
+        *named,
+        "-m",
+        f"{chosen} and not alone and not browser",
+        "-n",
+        "2",
+        "--dist",
+        "loadfile",
+    ]
+    journeys = [*named, "-m", f"{chosen} and not alone and browser"]
+    total.add(pytest("tests with services and in the browser", beside, paths, journeys))
+    alone = [*named, "-m", f"{chosen} and alone"]
+    total.add(pytest("tests with services, one at a time", alone, paths))
+    return total
 
 
 def prepare(paths: Sequence[str]) -> None:

@@ -145,7 +145,7 @@ def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: Scenario) -
         # Kafka Streams runs a joiner that reads its time as a separate step after a join of pairs.
         scenario["expected"] = json.loads(re.sub(r"-pairs(?=-(?:left|right)-)", "", recorded))
     except MillraceError as error:
-        if not error.message.startswith("TopologyException"):
+        if not error.facts.get("reason", "").startswith("TopologyException"):
             raise
         scenario["expected"] = {"error": {"kind": "refused"}}
     return differences(scenario, description(analyzer, scenario), "each")

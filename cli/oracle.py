@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
 import hashlib
@@ -9,18 +10,23 @@ import json
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from millrace_compiler.types.avro import avro_type
+from millrace_compiler.types.protobuf import read_protobuf
+from millrace_compiler.types.types import DataType, NoType
 from millrace_model.documents import DocumentNode, TopologyDocument
 from millrace_model.scenarios import Expected, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
+from millrace_runtime.job.python_options import python_options
 from millrace_runtime.session.java_home import OPENED
 from millrace_runtime.session.session import NO_EXTERNAL_XML, local_dir
 
 from launcher import jars
-from oracle.fuzz.wide import AVRO, PROTOBUF
 
 HERE = Path(__file__).resolve().parents[1] / "oracle"
 #: releases that can be run, the newest first, by the group of their jars
@@ -38,9 +44,13 @@ class Oracle:
     """A running oracle; `with Oracle() as oracle: oracle.run(scenario)`.
 
     `release`: one of RELEASES. `remember`: a folder that caches answers, a file for each scenario.
+    `python`: run the code in Python that documents have, as their processors do; not for documents
+    of other people.
     """
 
-    def __init__(self, release: str = NEWEST, *, remember: Path | None = None) -> None:
+    def __init__(
+        self, release: str = NEWEST, *, remember: Path | None = None, python: bool = False
+    ) -> None:
         self.release = release
         self._remember = remember
         if remember is not None:
@@ -56,6 +66,7 @@ class Oracle:
                 stores=self._stores.name,
                 quick_start=True,
                 release=release,
+                python=python,
             ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -88,8 +99,14 @@ class Oracle:
                 known.write_text(json.dumps(answer), encoding="utf-8")
         if "oracle_error" in answer:
             reason = str(answer["oracle_error"])
-            raise MillraceError("oracle_cannot", reason, facts={"reason": reason})
+            message = f"Kafka Streams' test driver cannot run this topology: {reason}."
+            raise MillraceError("oracle_cannot", message, facts={"reason": reason})
         return answer
+
+    @property
+    def alive(self) -> bool:
+        """Whether the JVM runs."""
+        return self._process.poll() is None
 
     def close(self) -> None:
         """Stop the JVM."""
@@ -123,21 +140,60 @@ class Oracle:
         return line.rstrip("\n")
 
 
-def _readable(topology: TopologyDocument) -> TopologyDocument:
-    """Replace formats that the oracle cannot read by JSON.
+@dataclass
+class Kept:
+    """The oracle that a resident process keeps. `resident`: whether this is one."""
 
-    Records and results are lines of JSON in both cases. Only schemas of records that become
-    STRUCT<g, n, s> are supported.
+    resident: bool = False
+    oracle: Oracle | None = None
+
+
+kept = Kept()
+
+
+@contextlib.contextmanager
+def own_oracle() -> Iterator[Oracle]:
+    """Yield an oracle for a document of the caller's own: that of a resident process, or a new one.
+
+    It runs the code in Python that the document has.
+    """
+    if not kept.resident:
+        with Oracle(python=True) as oracle:
+            yield oracle
+        return
+    if kept.oracle is None or not kept.oracle.alive:
+        kept.oracle = Oracle(python=True)
+    yield kept.oracle
+
+
+def _readable(topology: TopologyDocument) -> TopologyDocument:
+    """Replace formats that the oracle cannot read by JSON with the type of their schema.
+
+    Records and results are lines of JSON in both cases.
     """
     nodes: list[DocumentNode] = []
     for node in topology["nodes"]:
         params = dict(node.get("params") or {})
         for place in ("key", "value"):
-            written = params.get(place)
-            if isinstance(written, dict) and written in (AVRO, PROTOBUF):
-                params[place] = {"format": "json", "schema": "g STRING, n BIGINT, s STRING"}
+            type_ = _type_of_schema(params.get(place))
+            if type_ is not None:
+                params[place] = {"format": "json", "schema": type_.schema}
         nodes.append({**node, "params": params})
     return {**topology, "nodes": nodes}
+
+
+def _type_of_schema(written: object) -> DataType | None:
+    """Return the type of a format's own schema; None for those of a registry and other formats."""
+    if not isinstance(written, dict) or not isinstance(written.get("schema"), str):
+        return None
+    try:
+        if written.get("format") == "avro":
+            return avro_type(written["schema"])
+        if written.get("format") == "protobuf":
+            return read_protobuf(written["schema"]).type
+    except NoType:
+        pass
+    return None
 
 
 def command(
@@ -146,18 +202,23 @@ def command(
     stores: str | None = None,
     quick_start: bool = False,
     release: str = NEWEST,
+    python: bool = False,
 ) -> list[str]:
     """The command line of the oracle. `quick_start`: for short runs, not for benchmarks.
 
-    `stores`: the folder for the stores of scenarios, else one in `scratch`.
+    `stores`: the folder for the stores of scenarios, else one in `scratch`. `python`: see Oracle.
     """
     path = _class_path(release)
+    options = python_options()
+    coded = [
+        f"-Doracle.python={options['python']}", f"-Doracle.python.path={options['python_path']}",
+    ]  # fmt: skip
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
     return [
         java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
         *opened, *NO_EXTERNAL_XML,
         "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
-        f"-Doracle.stores={stores or scratch}",
+        f"-Doracle.stores={stores or scratch}", *(coded if python else []),
         f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
         "-cp", f"{_jar(path, release)}{os.pathsep}{path}", "oracle.Main", *words,
     ]  # fmt: skip

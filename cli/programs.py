@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from millrace_model.documents import TopologyDocument
 from millrace_runtime.job.outside import Lines
@@ -39,6 +41,11 @@ class Programs:
         if path is None and len(self.places) == 1:
             path = next(iter(self.places))
         return self.places.get(path or "", {}).get(node or "")
+
+    def placed(self, error: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an error with `file` and `line`, if its node is one of the only program read."""
+        file, _, line = (self.place(None, error.get("node")) or "").rpartition(", line ")
+        return {**error, "file": file, "line": int(line)} if file else dict(error)
 
     def forget(self) -> None:
         """Forget all programs."""

@@ -63,11 +63,12 @@ def compare_releases(arguments: argparse.Namespace) -> int:
         )
     counts: Counter[tuple[str, str]] = Counter()
     scenarios = _scenarios(arguments)
+    started = functools.partial(Oracle, python=bool(arguments.document))
     with ExitStack() as stack:
         # As many releases at a time as there are processors: each runs a chunk of scenarios before
         # its turn ends, so that no release waits for another after each scenario.
         pool = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
-        oracles = [stack.enter_context(each) for each in pool.map(Oracle, releases)]
+        oracles = [stack.enter_context(each) for each in pool.map(started, releases)]
         for start in range(0, len(scenarios), CHUNK):
             chunk = scenarios[start:][:CHUNK]
             answers = pool.map(functools.partial(_answers, chunk), oracles)
@@ -198,7 +199,7 @@ def _answer(oracle: Oracle, scenario: Scenario) -> Recorded:
     except MillraceError as error:
         if error.code != "oracle_cannot":
             raise
-        return {"not_run": error.message}
+        return {"not_run": error.facts["reason"]}
 
 
 def _refused(answer: ScenarioResult) -> bool:

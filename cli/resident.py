@@ -36,6 +36,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "differ": ("old", "new"),
     "simulate": ("document",),
     "test-topology": ("document",),
+    "verify": ("document",),
 }
 #: variables whose value a process of another command must not keep
 _SECRET = ("PASSWORD", "SECRET", "TOKEN", "SASL", "CREDENTIAL", "KAFKA_CONFIG")
@@ -80,7 +81,7 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
 
     Raises MillraceError for a program that fails.
     """
-    if arguments.command not in DOCUMENTS or not enabled():
+    if arguments.command not in DOCUMENTS or not enabled() or _runs_long(arguments):
         return None
     place = residents.folder()
     if place is None:
@@ -102,6 +103,11 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
             return None
         with connection:
             return _answer(connection, request)
+
+
+def _runs_long(arguments: argparse.Namespace) -> bool:
+    """Return whether a command runs many scenarios, or several releases of Kafka Streams."""
+    return arguments.command == "verify" and not (arguments.document and not arguments.kafka)
 
 
 def _programs(arguments: argparse.Namespace) -> Programs:
@@ -130,7 +136,8 @@ def key() -> str:
 def _code() -> list[Path]:
     """Return the files of the code that a resident process has loaded."""
     runtime, compiler = _package("millrace_runtime"), _package("millrace_compiler")
-    rooms = [Path(__file__).parent, Path(residents.__file__).parent, runtime, compiler]
+    own = Path(__file__).parent
+    rooms = [own, own.with_name("oracle"), Path(residents.__file__).parent, runtime, compiler]
     rooms += [_package("millrace_model"), _package("millrace_services")]
     rooms.append(runtime.parent / "scala")
     return sorted(

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from cli import oracle
 from cli.documents import kept
 from cli.main import main as run
 from cli.programs import programs
@@ -37,6 +38,7 @@ def main(base: Path) -> int:
     os.environ["MILLRACE_RESIDENT"] = "0"
     # It keeps the session open, and the other instances use its analyzer.
     kept.analyzer = Warm().analyzer
+    oracle.kept.resident = True
     listening.unlink(missing_ok=True)
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -59,6 +61,9 @@ def _leave(base: Path) -> None:
     """End this process and its Java."""
     for suffix in (".sock", ".json", ".lock", ".log"):
         base.with_suffix(suffix).unlink(missing_ok=True)
+    if oracle.kept.oracle is not None:  # it has temporary folders
+        with contextlib.suppress(Exception):
+            oracle.kept.oracle.close()
     processes.kill_children()
     os._exit(0)
 

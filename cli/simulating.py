@@ -219,7 +219,7 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     _write_lines(result.outputs, arguments.output)
     if result.error is None:
         return 0
-    print(json.dumps({"error": result.error}, ensure_ascii=False), file=sys.stderr)
+    print(json.dumps({"error": programs.placed(result.error)}, ensure_ascii=False), file=sys.stderr)
     return 3
 
 
@@ -340,24 +340,24 @@ def run_scenario(
                 }
         compilation = warm.compile(document, dialect)
         if not compilation.ok:
-            return {"id": name, "error": _refusal(compilation.diagnostics)}
+            return {"id": name, "error": programs.placed(_refusal(compilation.diagnostics))}
         lines = [
             checked_line(line, f"input {number}")
             for number, line in enumerate(scenario.get("inputs") or [], 1)
         ]
         result = warm.simulate(document, compilation, lines, cut, restart_each=restart_each)
     except Refused as refused:
-        return {"id": name, "error": _refusal(refused.diagnostics)}
+        return {"id": name, "error": programs.placed(_refusal(refused.diagnostics))}
     except DocumentError as error:
         return {"id": name, "error": _refusal(error.diagnostics)}
     except MillraceError as error:
-        return {"id": name, "error": error.as_dict()}
+        return {"id": name, "error": programs.placed(error.as_dict())}
     answer: ScenarioResult = {"id": name, "outputs": result.outputs, "dropped": result.dropped}
     if dialect == "plain":
         answer["differences"] = compilation.differences
     else:
         answer["stores"] = result.stores
-    answer["error"] = result.error
+    answer["error"] = None if result.error is None else programs.placed(result.error)
     return answer
 
 

@@ -23,8 +23,9 @@ from millrace_runtime.results.cuts import Cut
 
 from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, keep, read_document, read_lines
-from cli.oracle import Oracle
+from cli.oracle import Oracle, own_oracle
 from cli.packing import Pack, loops, packable, packs
+from cli.programs import is_program, programs
 from cli.releases import compare_releases
 from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
@@ -66,21 +67,33 @@ def verify_command(arguments: argparse.Namespace) -> int:
             "option_missing", "Pass a document and --inputs IN.jsonl, or --random N."
         )
     inputs = read_lines(arguments.inputs)
-    warm = Warm()
+    if is_program(arguments.document):
+        programs.read(arguments.document)
+    # As simulations of the page, unless it is micro-batches that are asked for.
+    unbatched = cut.kind == "each" and not (arguments.restart_each or plain)
+    warm = Warm(unbatched=unbatched, lines=programs.lines.get(arguments.document))
     try:
-        scenario: Scenario = {
-            "id": "document",
-            "topology": _ordinary(arguments, warm.analyzer),
-            "inputs": inputs,
-        }
-        with Oracle() as oracle:
+        topology = _ordinary(arguments, warm.analyzer)
+        scenario: Scenario = {"id": "document", "topology": topology, "inputs": inputs}
+        with own_oracle() as oracle:
             if plain:
                 restart_each = arguments.restart_each
                 return verify_plain(warm, oracle, scenario, cut, restart_each=restart_each)
             found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
     finally:
         warm.close()
+    _note_stop(scenario)
     return _outcome(found)
+
+
+def _note_stop(scenario: Scenario) -> None:
+    """Print where a run stopped, which is no difference if Kafka Streams stopped there as well."""
+    error = scenario["found"].get("error")
+    if error and scenario["expected"].get("error"):
+        place = f"{error['file']}, line {error['line']}: " if "file" in error else ""
+        node = f"{error['node']}: " if error.get("node") else ""
+        both = "refuse it" if error.get("kind") == "refused" else "stop"
+        print(f"Both {both}. {place}{node}{error['message']}", file=sys.stderr)
 
 
 def _ordinary(arguments: argparse.Namespace, known: Analyzer) -> TopologyDocument:
@@ -110,9 +123,10 @@ def verify(
     *,
     restart_each: bool = False,
 ) -> list[str]:
-    """Return the differences; the results of Kafka Streams become the scenario's `expected`."""
+    """Return the differences. The results of both become the scenario's `expected` and `found`."""
     scenario["expected"] = oracle.run(scenario)
     result = run_scenario(warm, scenario, cut, restart_each=restart_each)
+    scenario["found"] = result
     return differences(scenario, result, cut.kind)
 
 

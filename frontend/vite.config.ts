@@ -40,10 +40,23 @@ export default defineConfig({
     },
   },
   test: {
-    environment: "happy-dom",
-    include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
     testTimeout: 20_000,
-    server: { deps: { inline: [/@mantine/] } },
+    // A document costs half a second for each file, so functions are tested without one; a file that needs one says so.
+    projects: [
+      {
+        extends: true,
+        test: { name: "functions", include: ["src/**/*.test.ts"], environment: "node" },
+      },
+      {
+        extends: true,
+        test: {
+          name: "parts",
+          include: ["src/**/*.test.tsx"],
+          environment: "happy-dom",
+          pool: "vmThreads",
+        },
+      },
+    ],
   },
 });

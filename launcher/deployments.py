@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.program import load_program
+from millrace_runtime.program import checked_document, load_program
 
 from launcher import places
 from launcher.console import Problem
@@ -37,6 +37,8 @@ def main(arguments: list[str]) -> int:
 def _documents(arguments: list[str], scratch: Path) -> list[str]:
     """Return the arguments with a document in place of a program: `--document job.py`.
 
+    The command gets the program's name and the lines of its nodes as well: `--program FILE`.
+
     Raises MillraceError with file and line for a program that fails.
     """
     found = list(arguments)
@@ -48,10 +50,15 @@ def _documents(arguments: list[str], scratch: Path) -> list[str]:
         is_program = path.endswith(".py") or (bool(path) and Path(path).is_dir())
         if is_program and (separate or option == "--document"):
             with contextlib.redirect_stdout(sys.stderr):
-                document = load_program(path).document()
-            written = scratch / f"{Path(path).stem}.json"
+                topology = load_program(path)
+                document = checked_document(topology)
+            written = scratch / "document.json"
             written.write_text(json.dumps(document), encoding="utf-8")
             found[place] = f"{option}={written}" if option else str(written)
+            places_ = {node: line for node, line in topology.places.items() if node is not None}
+            program = scratch / "program.json"
+            program.write_text(json.dumps({"name": Path(path).name, "places": places_}), "utf-8")
+            found += ["--program", str(program)]
     return found
 
 

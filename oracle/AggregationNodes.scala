@@ -78,7 +78,10 @@ trait AggregationNodes extends BuildContext {
         )
       case "custom" =>
         known("code", "size", "grace");
-        val windows = ChosenWindows.of(doc.builtins.getOrElse(n.id, "without a name"), len("size"), grace)
+        val windows = doc.builtins.get(n.id) match {
+          case Some(twin) => ChosenWindows.of(twin, len("size"), grace)
+          case None => python.windows(n, w.text("code"), len("size"), grace)
+        }
         (WindowSpec("time", len("size"), grace), windows)
       case other => n.fail("window", s"unknown type: $other")
     }

@@ -56,10 +56,20 @@ abstract class BuildContext(val doc: Doc) {
       expected: Option[DataType]
   ): Fn = {
     expressions(n.id) += 1
-    val f = Sql.compile(text, cols, n, param, expected).named(s"${n.id}/${expressions(n.id)}")
+    val f = compiled(text, cols, n, param, expected).named(s"${n.id}/${expressions(n.id)}")
     if (metaColumns.exists(c => f.columns(c._1)) && cols.exists(_._1 == "timestamp")) needsMeta = true
     f
   }
+  protected def compiled(
+      text: String,
+      cols: Seq[(String, DataType)],
+      n: Node,
+      param: String,
+      expected: Option[DataType] = None
+  ): Fn =
+    if (n.opt("functions").isEmpty) Sql.compile(text, cols, n, param, expected)
+    else Sql.analyzed(text, cols, n, param, expected, python.resolved(n))
+  protected lazy val python = new Python(doc)
   protected def record(in: Out): Seq[(String, DataType)] = Seq("key" -> in.key.seen, "value" -> in.value) ++ metaColumns
   protected def row(f: Fn, k: Any, v: Any): Array[Any] = {
     val r = new Array[Any](9)
@@ -205,14 +215,13 @@ abstract class BuildContext(val doc: Doc) {
   }
 
   /** All inputs as streams; for a table, the stream of its updates. */
-  protected def updates(n: Node): Seq[S] = {
-    val all = ins(n)
+  protected def updates(n: Node): Seq[S] = updates(n, ins(n))
+  protected def updates(n: Node, all: Seq[Out]): Seq[S] =
     all.zipWithIndex.map {
       case (s: S, _) => s
       case (T(t, k, v), j) => S(t.toStream(named(s"${n.id}-to-stream${if (all.size > 1) s"-$j" else ""}")), k, v)
       case _ => n.fail("in", "must be a stream or a table")
     }
-  }
   protected def sameKey(n: Node, a: Out, b: Out): Unit = if (a.key.seen != b.key.seen)
     n.fail("right", s"the keys differ: ${a.key.seen.catalogString}, ${b.key.seen.catalogString}")
   protected def done(n: Node, out: Out, port: String = "out"): Unit = outs((n.id, port)) = typed(out)

@@ -109,6 +109,7 @@ object Main {
           if (j.path("compare").asText == "describe") Describe.expected(doc)
           else run(doc, j.path("inputs").elements.asScala.toSeq, _ => (), j.path("stores_after_each").asBoolean)
         } catch {
+          case e: Unsupported => mapper.createObjectNode().put("oracle_error", e.getMessage)
           case e: Throwable =>
             mapper.createObjectNode().put("oracle_error", s"${e.getClass.getSimpleName}: ${e.getMessage}")
         }
@@ -154,7 +155,7 @@ object Main {
     SinkSerializer.shown = shown
     try {
       val (build, topology) =
-        try { val b = new Build(doc); (b, b.topology()) }
+        try { val b = new Build(doc); Python.require(b.doc); (b, b.topology()) }
         catch {
           case e: Refused => note(s"refused: ${e.getMessage}"); refuse(result); return result
           case e @ (_: org.apache.kafka.streams.errors.TopologyException | _: IllegalArgumentException) =>
@@ -212,7 +213,7 @@ object Main {
           catch { case e: Exception => if (Build.debug) e.printStackTrace() }
         )
       result
-    } finally { SinkSerializer.shown = null; delete(state) }
+    } finally { SinkSerializer.shown = null; Python.close(); delete(state) }
   }
 
   private def refuse(r: ObjectNode): Unit = r.putObject("error").put("kind", "refused")

@@ -11,13 +11,19 @@ import scala.jdk.CollectionConverters._
 
 /** Nodes of the processor API and the stores that they use. */
 trait ProcessorNodes extends BuildContext with SourceNodes {
-  override protected def builtin(n: Node): String =
-    doc.builtins.getOrElse(n.id, throw new Unsupported(s"process node ${n.id} has no entry in oracle_processors"))
-
   protected def process(n: Node): Unit = {
-    val twin = builtin(n)
-    val all = updates(n)
-    all.foreach(o =>
+    val edgesIn = doc.inputs(n)
+    val given = updates(n, edgesIn.map(resolve))
+    val methods = edgesIn.map(e => if (e.targetPort == "in") "process" else e.targetPort)
+    val inputs = given.zip(methods).map { case (i, method) => PythonInput(method, i.key.seen, i.value) }
+    val apart = methods.distinct.size > 1
+    val all =
+      if (!apart) given
+      else
+        given.zipWithIndex.map { case (i, j) =>
+          S(i.stream.mapValues[Any](((v: Any) => From(j, v)): ValueMapper[Any, Any], named(s"${n.id}-input-$j")), i.key, i.value)
+        }
+    if (!apart) all.foreach(o =>
       if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the inputs differ")
     )
     val i =
@@ -44,22 +50,24 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
       edges.filter(_.sourcePort == port).map(e => s"${n.id}-${e.sourcePort}-${e.index}")
     val ctx = new ProcessorSpec(n, key.dataType, value, names, port => if (direct) Nil else children(port))
     val fixed = n.kind == "process_values"
+    val k = if (fixed) i.key else key
+    val twin = doc.builtins.get(n.id)
+    def code = pythonOf(n, inputs, k, value, ctx.children)
     // Without a name, process() asks for the next one and passes it on.
     def nodeName(kind: String): Named = if (!unnamed) named(n.id) else Named.as(nextName(s"KSTREAM-$kind-"))
     val s: KStream[Any, Any] =
       if (fixed)
         i.stream.processValues[Any](
-          (() => Processors.fixed(twin, ctx)): FixedKeyProcessorSupplier[Any, Any, Any],
+          (() => twin.map(Processors.fixed(_, ctx)).getOrElse(new PythonValues(code))): FixedKeyProcessorSupplier[Any, Any, Any],
           nodeName("PROCESSVALUES"),
           connected: _*
         )
       else
         i.stream.process[Any, Any](
-          (() => Processors.make(twin, ctx)): ProcessorSupplier[Any, Any, Any, Any],
+          (() => twin.map(Processors.make(_, ctx)).getOrElse(new PythonProcessor(code))): ProcessorSupplier[Any, Any, Any, Any],
           nodeName("PROCESSOR"),
           connected: _*
         )
-    val k = if (fixed) i.key else key
     if (direct) done(n, S(s, k, value))
     else
       edges.foreach(e =>
@@ -69,6 +77,36 @@ trait ProcessorNodes extends BuildContext with SourceNodes {
           s"${e.sourcePort}#${e.index}"
         )
       )
+  }
+
+  override protected def pythonOf(
+      n: Node,
+      inputs: Seq[PythonInput],
+      key: KeyType,
+      value: DataType,
+      children: String => Seq[String]
+  ): PythonSpec = {
+    def own(s: Node, owner: Option[String]) = {
+      def t(p: String) = Sql.parseType(s.text(p), s, p)
+      val kind = s.kind.stripPrefix("store.")
+      PythonStoreSpec(s.text("name"), kind, t("key_type"), t("value_type"), s.bool("headers", false), owner, false)
+    }
+    def table(r: Node) = {
+      val out = outs((r.id, "out"))
+      val kind = out.key.window.map(_.kind) match {
+        case None if doc.stores(r).exists(_.kind == "store.versioned") => "versioned"
+        case None => "key_value"
+        case Some("session") => "session"
+        case Some(_) => "window"
+      }
+      val timed = kind == "key_value" || kind == "window"
+      PythonStoreSpec(doc.storeName(r), kind, out.key.dataType, out.value, headers = false, Some(r.id), timed)
+    }
+    val read = doc.reads(n).map { r =>
+      if (r.kind == "source.global_store") own(doc.stores(r).head, Some(r.id)) else table(r)
+    }
+    val ports = n.opt("outputs").map(_.elements.asScala.map(_.asText).toSeq).filter(_.nonEmpty).getOrElse(Seq("out"))
+    new PythonSpec(python, n, inputs, key, value, ports, doc.stores(n).map(own(_, None)) ++ read, children)
   }
 
   protected val added = mutable.Set[(StreamsBuilder, String)]()

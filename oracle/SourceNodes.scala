@@ -13,7 +13,7 @@ import scala.jdk.CollectionConverters._
 
 /** Sources and sinks. */
 trait SourceNodes extends BuildContext {
-  protected def builtin(n: Node): String
+  protected def pythonOf(n: Node, inputs: Seq[PythonInput], key: KeyType, value: DataType, children: String => Seq[String]): PythonSpec
   protected def storeBuilder(s: Node): StoreBuilder[_ <: StateStore]
   protected def source(n: Node): Unit = {
     val (kf, vf) = (Format.parse(n, "key"), Format.parse(n, "value"))
@@ -21,11 +21,11 @@ trait SourceNodes extends BuildContext {
     val shape = S(null, key, vf.dataType)
     val invalid = n.oneOf("invalid_timestamp", "fail", "fail", "skip", "partition_time")
     val expr = n.textOpt("timestamp").map { t =>
-      val f = Sql.compile(t, record(shape), n, "timestamp")
+      val f = compiled(t, record(shape), n, "timestamp")
       f.dataType match {
         case TimestampType => (f, 1000L)
         case LongType => (f, 1L)
-        case IntegerType => (Sql.compile(t, record(shape), n, "timestamp", Some(LongType)), 1L)
+        case IntegerType => (compiled(t, record(shape), n, "timestamp", Some(LongType)), 1L)
         case other => n.fail("timestamp", s"gives ${other.catalogString}, needs TIMESTAMP or BIGINT")
       }
     }
@@ -79,10 +79,17 @@ trait SourceNodes extends BuildContext {
       case "source.global_store" =>
         sourceFormats(n.text("topic")) = (kf, vf)
         val store = doc.stores(n).headOption.getOrElse(n.fail("store", "is missing"))
-        val ctx = new ProcessorSpec(n, null, null, Seq(store.text("name")), _ => Nil)
-        val supplier: ProcessorSupplier[Any, Any, Any, Any] = () => Processors.make(builtin(n), ctx)
+        val built = storeBuilder(store).withLoggingDisabled()
+        val supplier: ProcessorSupplier[Any, Any, Any, Any] = doc.builtins.get(n.id) match {
+          case Some(twin) =>
+            val ctx = new ProcessorSpec(n, null, null, Seq(store.text("name")), _ => Nil)
+            () => Processors.make(twin, ctx)
+          case None =>
+            val inputs = Seq(PythonInput("process", key.seen, vf.dataType))
+            () => new PythonProcessor(pythonOf(n, inputs, key, vf.dataType, _ => Nil))
+        }
         builder.addGlobalStore(
-          storeBuilder(store).withLoggingDisabled(),
+          built,
           n.text("topic"),
           consumed,
           supplier.asInstanceOf[ProcessorSupplier[Any, Any, Void, Void]]

@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from millrace_backend.quotas import require_room
-from millrace_model.changes import StartPlanJson
+from millrace_model.changes import StartPlanJson, TestsJson
 from millrace_model.drivers import DeploymentSettings
 from topologies.approving import require_approval
 from topologies.models import Topology, Version
@@ -65,7 +65,7 @@ def create_deployment(
             "Use it in a topology, and deploy that.",
         )
     version = version_numbered(topology.pk, number)
-    require_tests(version)
+    tests = require_tests(version)
     require_approval(version)
     try:
         with transaction.atomic():
@@ -94,6 +94,7 @@ def create_deployment(
                 version=number,
                 target=target,
                 settings=dict(settings),
+                **_with_doubles(tests),
             )
             deployment_changed(deployment.pk)
             wake_reconciler(deployment.pk)
@@ -102,6 +103,11 @@ def create_deployment(
         require_own_outputs(topology, version, settings)
         raise
     return deployment
+
+
+def _with_doubles(tests: TestsJson | None) -> dict[str, object]:
+    """Return what the audit log notes of required tests that passed only with doubles."""
+    return {} if tests is None or not tests["doubled"] else {"tests_with_doubles": tests["doubled"]}
 
 
 def create_topics(
@@ -305,8 +311,9 @@ def request_redeploy(
     require(actor, deployment.workspace_id, Role.OPERATOR)
     refuse_shadow(deployment)
     version = version_numbered(deployment.topology_id, number)
+    tests = None
     if version.pk != deployment.version_id:
-        require_tests(version)
+        tests = require_tests(version)
         require_approval(version)
     decided = dict(decisions or {})
     if beginning is not None:
@@ -319,6 +326,7 @@ def request_redeploy(
         noted |= beginning.noted()
     if decided:
         noted["stores"] = decided
+    noted |= _with_doubles(tests)
     with ChangeByPerson(
         actor, deployment, "deployment.redeploy", version=number, **noted
     ) as change:

@@ -6,9 +6,10 @@ from typing import TypedDict, cast
 
 from accounts.models import User
 from millrace_backend.errors import ApiError
-from millrace_model.changes import ApprovalJson, ParameterChange, StartPlanJson
+from millrace_model.changes import ApprovalJson, ParameterChange, StartPlanJson, TestsJson
 from millrace_model.drivers import DeploymentSettings
 from topologies.approving import approval_of
+from topologies.required import tests_of
 
 from deployments import actions
 from deployments.environments import changed_parameters
@@ -28,6 +29,7 @@ class PromotionJson(TypedDict):
     settings: DeploymentSettings
     parameters: list[ParameterChange]
     approval: ApprovalJson
+    tests: TestsJson
     plan: StartPlanJson | None
 
 
@@ -49,6 +51,7 @@ def promotion(row: Deployment, environment: str) -> PromotionJson:
         "settings": settings,
         "parameters": changed_parameters((row.version, row.settings), (row.version, settings)),
         "approval": approval_of(row.version),
+        "tests": tests_of(row.version),
         "plan": None if there is None else actions.plan_redeploy(there, row.version.number),
     }
 

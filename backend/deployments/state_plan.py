@@ -28,6 +28,7 @@ from topologies.approving import approval_of
 from topologies.choices import Dialect
 from topologies.compiling import analyzer, state_of
 from topologies.models import Version
+from topologies.required import tests_of
 
 from deployments import files, handover, plain_state
 from deployments.beginnings import Beginning, places, warnings
@@ -302,6 +303,7 @@ def start_plan(
         "parameters": changed_parameters(before, after),
         "environments": {"old": environment_of(before[1]), "new": environment_of(after[1])},
         "approval": None if version.pk == row.version_id else approval_of(version),
+        "tests": None if version.pk == row.version_id else tests_of(version),
     }
     if beginning is None or beginning.continues:
         return shown

@@ -27,7 +27,7 @@ from millrace_services import local_services
 
 from topologies.environments import document_in, filled_in
 from topologies.models import Version, hash_of
-from topologies.required import note_pass
+from topologies.required import as_they_run, doubles_in, note_pass
 
 #: maximum number of input lines of a simulation, and of steps in its result
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
@@ -95,12 +95,25 @@ class Simulation:
 
     @property
     def is_of_document(self) -> bool:
-        """Whether it runs all of the document, with its numbers of partitions and empty stores."""
+        """Whether it runs all of the document, with its numbers of partitions and empty stores.
+
+        The document's own doubles may stand for nodes.
+        """
         topics = document_in(self.document, None).get("topics") or {}
-        return (self.begins, self.environment, self.part) == (None, None, None) and all(
+        whole = self.part is None or self.is_doubled
+        return (self.begins, self.environment, whole) == (None, None, True) and all(
             topics.get(name, {}).get("partitions", 1) == number
             for name, number in self.partitions.items()
         )
+
+    @property
+    def is_doubled(self) -> bool:
+        """Whether it runs all of the document with the document's own doubles."""
+        part = self.part
+        if part is None or part.get("pins") or part.get("muted") or part.get("to") is not None:
+            return False
+        doubles = as_they_run(part.get("doubles") or [])
+        return doubles != [] and doubles == doubles_in(self.document)
 
     def request(self, owner: str) -> SimulationRequest:
         """Return the run as a request to the simulator."""
@@ -130,7 +143,7 @@ def simulated(run: Simulation, person: User, workspace: Workspace) -> Simulated:
     result = answer["result"]
     passed = run.expected is not None and result is not None and result["differences"] == []
     if passed and run.expected is not None and run.is_of_document:
-        note_pass(workspace, run.document, run.inputs, run.expected)
+        note_pass(workspace, run.document, run.inputs, run.expected, run.is_doubled)
     return {
         "state": "done",
         "diagnostics": answer["diagnostics"],

@@ -105,6 +105,16 @@ class ApprovalJson(TypedDict):
     possible_by: Annotated[list[str], "Names of people who can."]
 
 
+class TestsJson(TypedDict):
+    """Which tests must pass with the version before it is deployed."""
+
+    required: Annotated[bool, "Whether the workspace requires tests."]
+    passed: Annotated[int, "Number of tests that have passed with the version."]
+    missing: Annotated[list[str], "Names of tests that have not."]
+    doubled: Annotated[list[str], "Names of tests that have passed only with doubles."]
+    doubles: Annotated[list[str], "Nodes of the version that have doubles."]
+
+
 class StartPlanJson(StatePlanJson):
     """The plan of a start that may begin elsewhere."""
 
@@ -114,3 +124,4 @@ class StartPlanJson(StatePlanJson):
     parameters: list[ParameterChange]
     environments: EnvironmentChange
     approval: Annotated[ApprovalJson | None, "Null if this version is deployed already."]
+    tests: Annotated[TestsJson | None, "Null if this version is deployed already."]

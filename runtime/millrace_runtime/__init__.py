@@ -101,7 +101,7 @@ if TYPE_CHECKING:
         Windowed,
         WindowStore,
     )
-    from millrace_runtime.processor.values import Struct
+    from millrace_runtime.processor.values import FrozenStruct, Struct
     from millrace_runtime.session.session import spark_session
 
 # Names are imported on first use: the process of a processor must not load the compiler.
@@ -187,7 +187,7 @@ _HOMES = {
         "Windowed",
         "WindowStore",
     ),
-    "processor.values": ("Struct",),
+    "processor.values": ("FrozenStruct", "Struct"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -209,6 +209,7 @@ __all__ = [
     "Fragment",
     "FragmentInput",
     "FragmentOutput",
+    "FrozenStruct",
     "GlobalTable",
     "GroupedStream",
     "GroupedTable",

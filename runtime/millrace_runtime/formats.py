@@ -5,7 +5,8 @@ A format is the dict that the topology document contains, so that code and docum
 
 from __future__ import annotations
 
-from typing import TypeAlias, cast
+from datetime import timedelta
+from typing import Any, TypeAlias, cast
 
 from millrace_model import documents
 
@@ -57,13 +58,25 @@ def bytes_() -> Format:
 
 
 @checked
-def json(schema: str | None = None) -> Format:
+def json(schema: str | type[Any] | None = None) -> Format:
     """STRUCT of a Spark DDL schema, or one type (`ARRAY<INT>`); UTF-8 JSON.
 
+    `schema`: also a dataclass, a NamedTuple or a TypedDict, whose annotations are the types.
     Missing fields are read as null, unknown fields are ignored, and null fields are written. The
     schema can be omitted only for writing, where values may then be of any type.
     """
-    return {"format": "json"} if schema is None else {"format": "json", "schema": schema}
+    if schema is None:
+        return {"format": "json"}
+    return {"format": "json", "schema": schema if isinstance(schema, str) else _schema_of(schema)}
+
+
+def _schema_of(given: type[Any]) -> str:
+    # Imported here, because the process of a processor must not load the compiler.
+    from millrace_compiler.types.types import parse_type
+
+    from millrace_runtime.dsl.arguments import sql_type
+
+    return parse_type(sql_type(given, "json()")).schema
 
 
 @checked
@@ -83,7 +96,7 @@ def protobuf(
 
 
 @checked
-def time_windowed(inner: Format, window_size: int | str | None = None) -> Format:
+def time_windowed(inner: Format, window_size: int | str | timedelta | None = None) -> Format:
     """STRUCT<key, window: STRUCT<start, end>>: a key of the format `inner` and its time window.
 
     Written as by Kafka's `TimeWindowedSerde`: the key's bytes, then the window's start. To read it,
@@ -91,6 +104,8 @@ def time_windowed(inner: Format, window_size: int | str | None = None) -> Format
     """
     found = _windowed("time_windowed", inner)
     if window_size is not None:
+        if isinstance(window_size, timedelta):
+            window_size = window_size // timedelta(milliseconds=1)
         found["window_size"] = window_size
     return found
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,6 +25,11 @@ class Checked:
         for name, value in list(vars(cls).items()):
             if isinstance(value, FunctionType) and (name == "__init__" or name[0] != "_"):
                 setattr(cls, name, checked(value, cls.__name__ if name == "__init__" else name))
+
+    if not TYPE_CHECKING:  # A type checker reports such a method by itself.
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(_no_method(self, name))
 
 
 def checked(function: Callable[P, R], name: str | None = None) -> Callable[P, R]:
@@ -69,6 +75,29 @@ def _known(function: Callable[..., Any]) -> tuple[str, ...] | None:
         elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
             names.append(parameter.name)
     return tuple(each for each in names if each != "self")
+
+
+#: methods of Kafka Streams, also of earlier releases, that have another name here
+_OTHER_NAMES = {
+    "add_state_store": "add_store", "branch": "split", "emit_strategy": "windowed_by",
+    "flat_transform": "process", "flat_transform_values": "process_values",
+    "through": "repartition", "transform": "process", "transform_values": "process_values",
+}  # fmt: skip
+
+
+def _no_method(given: object, name: str) -> str:
+    """Return the message for a method that is not there, with its name in Python."""
+    if name.startswith("_"):
+        return f"{type(given).__name__!r} object has no attribute {name!r}"
+    from millrace_compiler.diagnostics.guesses import guess
+
+    known = tuple(each for each in dir(type(given)) if each[0] != "_")
+    python = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    other = _OTHER_NAMES.get(python, python)
+    hint = f"Its name here is {other}." if other in known else guess(name, known).strip()
+    if python in ("aggregate", "cogroup", "count", "reduce", "windowed_by") and other not in known:
+        hint = f"Group the records first: group_by_key().{python}(...)."
+    return f"{type(given).__name__} has no method {name!r}. {hint}".strip()
 
 
 def _message(function: str, unknown: str, known: tuple[str, ...]) -> str:

@@ -18,6 +18,8 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.services import confinement
 
 PROGRAM = "job.py"
+#: name of the module that a program runs as
+_MODULE = "millrace_program"
 
 
 def load_program(path: str | Path) -> Topology:
@@ -79,13 +81,14 @@ def checked_document(topology: Topology) -> TopologyDocument:
 
 
 def _run(file: Path) -> dict[str, object]:
-    spec = spec_from_file_location("millrace_program", file)
+    spec = spec_from_file_location(_MODULE, file)
     if spec is None or spec.loader is None:
         raise MillraceError("program_unreadable", f"{file.name} is not a Python file (.py).")
     module = module_from_spec(spec)
     sys.path.insert(0, str(file.parent))
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    known = set(sys.modules)
+    known = {*sys.modules, _MODULE}
+    sys.modules[_MODULE] = module  # where dataclasses and type hints look for it
     try:
         spec.loader.exec_module(module)
     except KeyboardInterrupt:

@@ -30,7 +30,7 @@ READS = [
     if method == "get" and operation not in {"live", "topic_list", "missing_topic_list"}
 ]
 QUIET = settings(
-    max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
@@ -65,7 +65,7 @@ def test_no_query_is_a_defect(operation: str, world: World) -> None:  # noqa: F8
     client = world.client("installation" if operation.startswith("installation") else "admin")
     names = ("page", "page_size", "search", "ordering", "after", "level", "node")
 
-    @settings(QUIET, max_examples=6)
+    @settings(QUIET, max_examples=3)
     @given(st.fixed_dictionaries({name: TEXT | st.integers().map(str) for name in names}))
     def trial(query: dict[str, str]) -> None:
         check(client.get(OPERATIONS[operation][1].format(**world.ids), query))

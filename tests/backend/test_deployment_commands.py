@@ -108,6 +108,30 @@ def test_a_document_is_saved_as_a_version_when_it_is_deployed(
     assert running.version.document["description"] == "As BIGINT"
 
 
+PROGRAM = """
+from millrace_runtime import Topology, string
+
+topology = Topology("sums")
+rows = topology.stream("in", key=string(), value=string())
+sums = rows.group_by_key().aggregate("TYPE", initializer="null", aggregator="agg", name="sum")
+sums.to_stream().to("out")
+"""
+
+
+def test_a_program_is_deployed_and_its_errors_name_its_lines(
+    running: Deployment, tmp_path: Path
+) -> None:
+    file = tmp_path / "sums.py"
+    words = [str(running.pk), "--user", "admin", f"--document={file}"]
+    file.write_text(PROGRAM.replace("TYPE", "STRANGE"))
+    with pytest.raises(CommandError, match=r"^sums\.py, line 6: Version 5 does not compile: sum "):
+        ran("millrace_deploy", *launched._documents(words, tmp_path))
+    file.write_text(PROGRAM.replace("TYPE", "INT"))
+    ran("millrace_deploy", *launched._documents(words, tmp_path))
+    running.refresh_from_db()
+    assert (running.version.number, running.version.message) == (5, "From sums.py")
+
+
 def test_scaling_keeps_version_and_state_and_shows_what_it_does(
     running: Deployment, people: People
 ) -> None:

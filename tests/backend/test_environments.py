@@ -288,5 +288,6 @@ def test_notifications_and_commands_name_the_environment(deployed: Deployment) -
     found = notifying.content(AlertEvent.FIRED, rule, deployed, None)
     assert found["title"] == "Firing: Down – Sums (prod)"
     assert found["url"].endswith(f"/t/{deployed.topology_id}?deployment={deployed.pk}")
-    plan: Any = {"before": 1, "version": 2, "stores": [], "sources": [], "handover": None}
+    plan: Any = {"before": 1, "version": 2, "stores": [], "sources": []}
+    plan |= {"handover": None, "tests": None}
     assert lines_of(plan, deployed)[0] == "Sums (prod): version 1 -> 2"

@@ -96,6 +96,7 @@ def unpacked(client: Any, topology: int, folder: Path, dialect: str = "exact") -
     return made
 
 
+@pytest.mark.long
 def test_what_the_readme_shows_runs_as_it_is_written(
     people: People,
     client_of: Client,

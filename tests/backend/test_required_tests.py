@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from topologies.models import TestPass
+from deployments.models import Deployment
+from deployments.state_plan import start_plan
+from topologies.models import TestPass, Version
 from topologies.simulating import Simulation
 
 from tests.backend.conftest import Client, People, RecordedSimulator, document
@@ -142,3 +144,40 @@ def test_a_run_with_other_partitions_is_no_pass_of_the_test(
     assert not Simulation(document("a"), INPUTS, begins=begins).is_of_document
     bench.run([], partitions={"in": 1})
     assert bench.deploy().status_code == 201
+
+
+def test_a_pass_with_the_documents_doubles_counts_and_is_named(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    bench = Workbench(people, client_of, simulator)
+    bench.keep("Scores")
+    node = document("a")["nodes"][0]["id"]
+    doubles = [{"node": node, "rows": [{"when": "", "value": "1"}]}]
+    drawn = {**document("a"), "drawing": {"doubles": doubles}}
+    version = {"document": drawn, "message": "", "base_version": 1}
+    versions = f"/api/topologies/{bench.topology}/versions"
+    assert bench.client.post(versions, version).status_code == 201
+    # Only the document's own doubles count.
+    bench.run([], drawn, part={"doubles": [{"node": node, "rows": [{"value": "2"}]}]})
+    assert bench.deploy(2).status_code == 409
+    bench.run([], drawn, part={"doubles": [{"node": node, "rows": [{"value": "1"}]}]})
+    # The first version has no doubles.
+    assert bench.deploy(1).status_code == 409
+    assert bench.deploy(2).status_code == 201
+    entries = client_of(people.admin).get("/api/workspaces/main/audit").json()["results"]
+    (made,) = [each for each in entries if each["action"] == "deployment.create"]
+    assert made["detail"]["tests_with_doubles"] == ["Scores"]
+
+    # Other answers need another pass; one without doubles needs none to be named.
+    changed = {**drawn, "drawing": {"doubles": [{**doubles[0], "passes": True}]}}
+    version = {"document": changed, "message": "", "base_version": 2}
+    assert bench.client.post(versions, version).status_code == 201
+    deployment = Deployment.objects.get()
+    third = Version.objects.get(topology=bench.topology, number=3)
+    shown = start_plan(deployment, third, None)["tests"]
+    assert shown == {
+        "required": True, "passed": 0, "missing": ["Scores"], "doubled": [], "doubles": [node],
+    }  # fmt: skip
+    bench.run([], changed)
+    again: Any = start_plan(deployment, third, None)["tests"]
+    assert (again["passed"], again["missing"], again["doubled"]) == (1, [], [])

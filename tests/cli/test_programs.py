@@ -260,3 +260,38 @@ def test_another_version_of_the_code_has_another_process(
     assert resident.key() == first
     monkeypatch.setenv("MILLRACE_PROCESSOR_TIMEOUT_MS", "5")
     assert resident.key() != first
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_verify_runs_the_code_in_kafka_streams_and_names_lines(run: Run, folder: Path) -> None:
+    (folder / "failing.py").write_text(FAILING, encoding="utf-8")
+    (folder / "prices.py").write_text(PRICES, encoding="utf-8")
+
+    def verified(*values: str) -> subprocess.CompletedProcess[str]:
+        lines = [
+            {"topic": "lines", "key": "k", "value": value, "timestamp": at}
+            for at, value in enumerate(values)
+        ]
+        (folder / "verified.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+        return run("verify", "failing.py", "--inputs", "verified.jsonl")
+
+    same = verified("axb", "xx")
+    assert (same.returncode, same.stdout, same.stderr.splitlines()[-1]) == (0, "", "equal")
+    stopped = verified("axb", "")
+    assert stopped.returncode == 0, stopped.stderr
+    told = stopped.stderr.splitlines()[-2]
+    assert told.startswith("Both stop. failing.py, line 21: divide: ")
+    assert told.endswith("ZeroDivisionError: division by zero (failing.py, line 14)")
+    assert verified("b").stderr.splitlines()[-2].endswith("(prices.py, line 2)")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_error_of_an_expression_names_the_programs_line(run: Run, folder: Path) -> None:
+    text = PROGRAM.replace("split(value, ' ')", "split(raise_error(value), ' ')")
+    (folder / "raising.py").write_text(text, encoding="utf-8")
+    done = run("simulate", "raising.py", "--inputs", "in.jsonl")
+    assert done.returncode == 3, done.stderr
+    error = json.loads(done.stderr.splitlines()[-1])["error"]
+    assert (error["file"], error["line"], error["node"]) == ("raising.py", 6, "words")

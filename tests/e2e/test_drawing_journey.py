@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -149,3 +150,73 @@ def test_labels_do_not_collide_and_text_has_ten_pixels(page: Page, system: Syste
             expect(page.locator(".plan-label").first).to_be_attached()
             faults += measured(page, f"{name}, plan")
     assert faults == []
+
+
+def led() -> dict[str, Any]:
+    """Five filters in a row, of which the middle three are a group; each edge has a bend."""
+    ids = ["a", "b", "c", "d", "e"]
+    nodes = [
+        {
+            "id": each,
+            "kind": "filter",
+            "params": {"predicate": "true"},
+            "position": {"x": 280 * index, "y": 0},
+        }
+        for index, each in enumerate(ids)
+    ]
+    edges = [{"source": one, "target": two} for one, two in itertools.pairwise(ids)]
+    bends = [
+        {**edge, "points": [{"x": 280 * index + 248, "y": -80 if index in (0, 3) else 96}]}
+        for index, edge in enumerate(edges)
+    ]
+    group = {"id": "middle", "title": "Middle", "nodes": ["b", "c", "d"]}
+    return {
+        "format": "millrace.topology/1", "name": "Led", "nodes": nodes, "edges": edges,
+        "drawing": {"bends": bends, "groups": [group]},
+    }  # fmt: skip
+
+
+def test_bends_stay_in_groups_and_fragments(page: Page, system: System) -> None:
+    """At a collapsed group, in a fragment that is opened in place, and when it is dissolved."""
+    with Api.of(system.address, page) as api:
+        body = {"name": "Led", "document": led()}
+        topology = api.call("POST", "/workspaces/main/topologies", body)["id"]
+        page.goto(f"{system.address}/w/main/t/{topology}")
+        designer = Designer(page)
+
+        def turns(source: str, target: str) -> int:
+            wire = page.locator(f'[data-wire="{source}.out>{target}.in"] .react-flow__edge-path')
+            return (wire.first.get_attribute("d") or "").count("Q")
+
+        bent = turns("a", "b")
+        assert bent >= 4
+        page.locator(".frame-head").click(position={"x": 20, "y": 10})
+        page.keyboard.press("ControlOrMeta+.")
+        expect(page.locator(".group-node")).to_contain_text("3 nodes")
+        assert turns("a", "b") >= 4
+        page.get_by_test_id("save").wait_for()
+        page.locator(".group-node").dblclick(position={"x": 60, "y": 14})
+        expect(designer.node("c")).to_be_visible()
+
+        page.locator(".frame-head").click(position={"x": 20, "y": 10})
+        designer.command("Make a fragment")
+        page.get_by_test_id("fragment-name").fill("Bent")
+        page.get_by_test_id("make-fragment").click()
+        expect(designer.node("bent")).to_be_visible()
+        assert turns("a", "bent") >= 4
+        designer.node("bent").dblclick(position={"x": 60, "y": 14})
+        expect(designer.node("c")).to_be_visible()
+        assert turns("b", "c") >= 4
+        assert turns("c", "d") >= 4
+        assert turns("a", "b") >= 4
+        designer.select("b")
+        page.keyboard.press("o")
+        expect(designer.node("c")).to_have_count(0)
+        designer.select("bent")
+        designer.command("Dissolve the fragment")
+        expect(designer.node("c")).to_be_visible()
+        expect(page.locator(".frame-title")).to_have_text("Middle")
+        assert turns("b", "c") >= 4
+        expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+        drawing = api.call("GET", f"/topologies/{topology}/draft")["document"]["drawing"]
+        assert len(drawing["bends"]) == 4

@@ -364,6 +364,23 @@ def test_the_focus_returns_to_the_button_that_opened_a_dialog(page: Page) -> Non
     expect(opener).to_be_focused()
 
 
+def printed_alone(page: Page) -> None:
+    """The print window gets the drawing, on one page, and nothing else of the designer."""
+    page.evaluate("window.print = () => undefined")
+    page.keyboard.press("ControlOrMeta+k")
+    page.keyboard.type("print")
+    page.keyboard.press("Enter")
+    sheet = page.locator(".print-sheet > svg")
+    expect(sheet).to_be_attached()
+    page.emulate_media(media="print")
+    expect(sheet).to_be_visible()
+    expect(page.locator(".canvas")).to_be_hidden()
+    assert page.pdf().count(b"/Type /Page\n") == 1
+    page.emulate_media(media="screen")
+    # The browser ended printing.
+    expect(page.locator(".print-sheet")).to_have_count(0)
+
+
 def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_path: Path) -> None:
     """A group is made, collapsed and moved; a note is written; both are found and in pictures."""
     designer = new_topology(page, "Large")
@@ -421,6 +438,7 @@ def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_pat
     text = (tmp_path / "picture.SVG").read_text(encoding="utf-8")
     assert "Clean up" in text
     assert "Late records" in text
+    printed_alone(page)
     page.keyboard.press("ControlOrMeta+z")
     expect(page.locator(".react-flow__minimap")).to_be_visible()
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.api import Api
 from tests.e2e.designer import Designer
@@ -497,6 +497,37 @@ def filtered() -> dict[str, Any]:
     }
 
 
+def passes_with_a_double(api: Api, designer: Designer, system: System, topology: int) -> None:
+    """A test that passes with a double of the next version counts, and the plan names it."""
+    page = designer.page
+    document = filtered()
+    document["nodes"][1]["params"]["predicate"] = "length(value) > 0"
+    document["drawing"] = {"doubles": [{"node": "some", "rows": [{"value": "value"}]}]}
+    version = {"document": document, "message": "With a double", "base_version": 1}
+    api.call("POST", f"/topologies/{topology}/versions", version)
+    page.goto(f"{system.address}/w/main/t/{topology}")
+
+    def plan_of_version_2() -> Locator:
+        page.locator("#left-versions").click()
+        page.get_by_label("Actions for version 2").click()
+        page.get_by_role("menuitem", name="Deploy this version…").click()
+        return page.get_by_test_id("change-plan")
+
+    plan = plan_of_version_2()
+    expect(plan.get_by_test_id("tests-needed")).to_contain_text("A text passes")
+    expect(page.get_by_test_id("change-accept")).to_be_disabled()
+    page.keyboard.press("Escape")
+    designer.open_panel("Simulate")
+    panel = page.get_by_test_id("simulate")
+    panel.get_by_role("radio", name="Tests").click()
+    panel.get_by_role("button", name="Run all tests").click()
+    expect(panel.get_by_text("with doubles for some")).to_be_visible(timeout=PATIENCE)
+    passed = plan_of_version_2().get_by_test_id("tests-passed")
+    expect(passed).to_contain_text("With doubles for some, and not without: A text passes.")
+    page.keyboard.press("Escape")
+    expect(plan).to_have_count(0)
+
+
 @pytest.mark.kafka
 @pytest.mark.long
 def test_where_tests_are_required_they_pass_before_a_deploy(
@@ -539,6 +570,7 @@ def test_where_tests_are_required_they_pass_before_a_deploy(
             expect(passed).to_be_visible(timeout=PATIENCE)
             deploy.click()
             designer.expect_state("running", PATIENCE / 1000)
+            passes_with_a_double(api, designer, system, made["id"])
             deployment = api.call("GET", f"/topologies/{made['id']}")["deployment"]["id"]
             api.call("POST", f"/deployments/{deployment}/stop")
             api.until(deployment, "stopped", 90)

@@ -12,7 +12,7 @@ from cli.documents import analyzer
 from cli.oracle import Oracle
 from tests.compiler.kit import Raw, document, faults, global_table, node, sink, store, stream, table
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
 
 CODE = "class Run(Processor):\n    def process(self, record): ...\n"
 RUN = {"code": CODE, "class_name": "Run", "output": {"key": "STRING", "value": "STRING"}}

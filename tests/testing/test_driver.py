@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -293,3 +295,15 @@ def test_a_processor_that_does_not_start_fails_the_driver() -> None:
 
 def test_drops_compare_as_tuples() -> None:
     assert Drop("a", "late") == ("a", "late", None)
+
+
+@pytest.mark.alone
+def test_a_record_takes_less_than_twenty_milliseconds(topology_test_driver: Create) -> None:
+    """Also through a class in Python and its store, once the first records have been piped."""
+    driver = topology_test_driver(programs.reminders())
+    tickets, took = driver.input_topic("tickets"), []
+    for number in range(300):
+        began = time.perf_counter()
+        tickets.pipe(f"k{number % 7}", "help")
+        took.append(time.perf_counter() - began)
+    assert statistics.median(took[100:]) < 0.020, sorted(took[100:])[-20:]

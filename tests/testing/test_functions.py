@@ -10,7 +10,15 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from millrace_runtime import Topology, json, long, string
+from millrace_runtime import (
+    FrozenStruct,
+    Processor,
+    Topology,
+    json,
+    key_value_store,
+    long,
+    string,
+)
 from millrace_runtime.testing import RecordFailed, TopologyTestDriver
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -241,3 +249,47 @@ def test_key_and_value_of_a_map_are_functions_of_their_own(topology_test_driver:
     driver.input_topic("orders").pipe("a", {"item": "ink", "n": 6})
     [(key, value)] = driver.output_topic("mapped").read_key_values()
     assert (key, value.n, value.root) == ("Ink", 6, 4)
+
+
+@dataclass(frozen=True)
+class Size:
+    item: str
+    n: int
+
+
+class PerSize(Processor):
+    """Counts orders by item and size in one row, and forwards the rows of an order's item."""
+
+    def init(self, context: Any) -> None:
+        self.context = context
+        self.counts = context.store("counts")
+
+    def process(self, record: Any) -> None:
+        found = self.counts.get("all") or {}
+        size = FrozenStruct(record.value)
+        assert size in found or len(found) < 2
+        self.counts.put("all", {**found, size: found.get(size, 0) + 1})
+        own = {key: count for key, count in found.items() if key.item == size.item}
+        self.context.forward(record.replace(value={**own, Size("new", size.n): 1}))
+
+
+def test_the_keys_of_a_map_are_structs(topology_test_driver: Create) -> None:
+    topology = Topology("sizes")
+    kind = "MAP<STRUCT<item: STRING, n: INT>, BIGINT>"
+    counts = key_value_store("counts", key_type=str, value_type=kind)
+    made = orders_of(topology).process(PerSize, stores=[counts], value_type=kind)
+    made.map_values("map_entries(value)").to("found")
+    made.map_values(lambda value: sum(value.values())).to("sums", value=long())
+    driver = topology_test_driver(topology)
+    for item, n in (("pen", 1), ("ink", 1), ("pen", 1)):
+        driver.input_topic("orders").pipe("a", {"item": item, "n": n})
+    assert driver.output_topic("sums").read_values() == [1, 1, 2]
+    assert driver.output_topic("found").read_values()[-1] == [
+        {"key": {"item": "pen", "n": 1}, "value": 1},
+        {"key": {"item": "new", "n": 1}, "value": 1},
+    ]
+    stored = driver.store("counts").get("all")
+    assert stored == {FrozenStruct(item="pen", n=1): 2, FrozenStruct(item="ink", n=1): 1}
+    driver.store("counts").put("all", {FrozenStruct(item="pen", n=1): 7})
+    driver.input_topic("orders").pipe("a", {"item": "pen", "n": 1})
+    assert driver.output_topic("sums").read_value() == 8

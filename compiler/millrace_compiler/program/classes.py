@@ -11,7 +11,7 @@ from typing import TypeGuard
 #: Names that a processor's code can use without importing them.
 GIVEN = (
     "STREAM_TIME", "WALL_CLOCK_TIME", "Processor", "ProcessorContext", "Record", "Struct",
-    "DeadLetter", "FailedRecord", "RecordError", "Response",
+    "FrozenStruct", "DeadLetter", "FailedRecord", "RecordError", "Response",
     "KeyValueStore", "WindowStore", "SessionStore", "VersionedStore",
     "ReadOnlyKeyValueStore", "ReadOnlyWindowStore", "ReadOnlySessionStore",
     "ReadOnlyVersionedStore", "AggregationWithHeaders", "ValueTimestampHeaders", "Window",

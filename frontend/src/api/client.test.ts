@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { getSession, signOut } from "./accountCalls";

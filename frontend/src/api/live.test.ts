@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { aDeployment, aReport, aRun, aTopology } from "../testing/samples";
 import { applyEvent, EMPTY_LIVE, type LiveEvent, subscribe } from "./live";

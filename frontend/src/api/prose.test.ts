@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { describeDiagnostic } from "./prose";

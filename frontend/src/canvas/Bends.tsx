@@ -32,18 +32,20 @@ export function Bends(props: {
   /** The corners of the wire, if it has no bends. */
   way: Points | null;
   points: Points;
+  /** Points that are not drawn, because they are inside of collapsed groups at the ends. */
+  hidden: readonly [Points, Points];
   held: boolean;
   marked: boolean;
   onHold: (points: Points | null) => void;
 }) {
-  const { edge, ends, held, marked, onHold, points, way } = props;
+  const { edge, ends, held, hidden, marked, onHold, points, way } = props;
   const flow = useReactFlow();
   const id = edgeId(edge);
   const set = (now: Points, gesture?: string) => {
     const state = useDesigner.getState();
     const { toDocument } = drawnOf(state);
     const label = now.length < points.length ? t("Remove the bend") : t("Bend the edge");
-    const places = now.map(toDocument);
+    const places = [...hidden[0], ...now, ...hidden[1]].map(toDocument);
     const options = gesture === undefined ? {} : { gesture };
     state.change(label, (document) => setPoints(document, edge, places), options);
   };

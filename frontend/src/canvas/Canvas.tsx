@@ -37,6 +37,7 @@ import { later } from "../ui/later";
 import { AddMenu } from "./AddMenu";
 import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
+import { FarWires } from "./FarWires";
 import { EmptyCanvas, LayerSwitch, Tools } from "./Floating";
 import { chosenOf, type FlowEdge, type FlowNode, isOperator, nodesOfFrame } from "./flow";
 import { setFlow } from "./liveFigures";
@@ -370,6 +371,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
       >
         <Background variant={BackgroundVariant.Dots} gap={24} size={1.6} color="var(--m-grid)" />
         {layer === "plan" ? <PlanAreas /> : null}
+        {count > MANY ? <FarWires edges={edges} onContextMenu={onEdgeContextMenu} /> : null}
         <Pixel box={box} />
         <LayerSwitch />
         <Tools />

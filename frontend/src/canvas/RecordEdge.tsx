@@ -2,24 +2,16 @@ import { BaseEdge, EdgeLabelRenderer, type EdgeProps, Position } from "@xyflow/r
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
-import { drawing, foldedOf } from "../designer/drawn";
+import { drawing } from "../designer/drawn";
 import { edgeFigures, type RuntimeFigures, subscribeNode } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { chipPlace, wirePath } from "../designer/wire";
-import { pointsOf, wayThrough } from "../graph/bends";
+import { wayThrough } from "../graph/bends";
 import { portsOf } from "../graph/catalog";
-import {
-  edgeId,
-  findNode,
-  type Position as Point,
-  sourcePort,
-  type TopologyDocument,
-} from "../graph/document";
-import type { Folded } from "../graph/drawing";
+import { edgeId, findNode, type Position as Point, sourcePort } from "../graph/document";
 import { pinOn } from "../graph/pins";
-import { ways } from "../graph/routing";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -27,6 +19,7 @@ import { Bends } from "./Bends";
 import type { FlowEdge } from "./flow";
 import { onBorder } from "./handles";
 import { showFigures } from "./liveFigures";
+import { bendsOf, wayOf } from "./ways";
 
 /** Half the height of a port: a wire to a store ends at the node, not at the bottom of its port. */
 const STORE_PORT = 6;
@@ -192,14 +185,6 @@ function namesPorts(state: DesignerState, source: string, target: string): boole
   return named(source, "output") || named(target, "input");
 }
 
-let routed: {
-  document: TopologyDocument;
-  folds: Folded;
-  all: ReturnType<typeof ways>;
-} | null = null;
-
-const NO_POINTS: readonly Point[] = [];
-
 /** Bends of a wire between nodes that are being moved by the same distance, and not yet in the document. */
 function movedAlong(
   points: readonly Point[],
@@ -213,18 +198,6 @@ function movedAlong(
   const apart = Math.max(Math.abs(to.x - last.x - by.x), Math.abs(to.y - last.y - by.y));
   if (apart > 1 || Math.max(Math.abs(by.x), Math.abs(by.y)) < 1) return points;
   return points.map(({ x, y }) => ({ x: x + by.x, y: y + by.y }));
-}
-
-/** The corners of a wire; null if it goes back. All wires of a document are routed at once. */
-function wayOf(state: DesignerState, edge: string): readonly Point[] | null {
-  const { catalog } = state;
-  if (catalog === null) return null;
-  const document = drawing(state);
-  const folds = foldedOf(state);
-  if (routed?.document !== document || routed.folds !== folds) {
-    routed = { document, folds, all: ways(document, catalog, folds) };
-  }
-  return routed.all.get(edge) ?? null;
 }
 
 /** Sets `data-flow` on the wire while records come through it. */
@@ -266,7 +239,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const runtime = useDesigner((state) => state.layer === "runtime");
   const [hovered, setHovered] = useState(false);
   const way = useDesigner((state) => wayOf(state, id));
-  const bent = useDesigner((state) => pointsOf(drawing(state)).get(id));
+  const bent = useDesigner((state) => bendsOf(state, data?.edge));
   const readOnly = useDesigner((state) => state.readOnly);
   const [dragged, setDragged] = useState<readonly Point[] | null>(null);
   const group = useFlow(source, runtime && data?.store !== true);
@@ -294,13 +267,15 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     { x: sourceX, y: sourceY },
     { x: targetX, y: targetY },
   ];
-  // At a collapsed group, wires are not bent.
-  const whole = props.source === source && props.target === target;
-  const ends = [onBorder(from, "source"), onBorder(to, "target")] as const;
-  const points = dragged ?? (whole ? movedAlong(bent ?? NO_POINTS, way, ...ends) : NO_POINTS);
+  // The ports of a collapsed group have no size.
+  const ends = [
+    props.source === source ? onBorder(from, "source") : from,
+    props.target === target ? onBorder(to, "target") : to,
+  ] as const;
+  const points = dragged ?? movedAlong(bent.between, way, ...ends);
   const led = points.length === 0 ? way : wayThrough(...ends, points);
   const { middle, path } = wirePath(from, to, led);
-  const bendable = selected === true && !readOnly && whole && data !== undefined && data.index >= 0;
+  const bendable = selected === true && !readOnly && data !== undefined && data.index >= 0;
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
@@ -377,6 +352,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           ends={ends}
           way={way}
           points={points}
+          hidden={[bent.inSource, bent.inTarget]}
           held={dragged !== null}
           marked={marks}
           onHold={setDragged}

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import type { ReactFlowState } from "@xyflow/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type NodeFigures, useRuntime } from "../designer/runtime";

@@ -139,6 +139,7 @@ export const addNode: Command = {
   group: "add",
   title: () => t("Add a node…"),
   shortcuts: ["N"],
+  writes: true,
   enabled: editable,
   run: ({ canvas: api }) => api?.openAddMenu(),
 };

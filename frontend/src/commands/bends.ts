@@ -5,7 +5,7 @@ import { drawing, drawnOf, foldedOf } from "../designer/drawn";
 import { halfway, legsThrough, pointsOf, setPoints } from "../graph/bends";
 import { type DocumentEdge, edgeId, targetPort } from "../graph/document";
 import { snap } from "../graph/geometry";
-import { endsOf, ways } from "../graph/routing";
+import { dividedBy, endsOf, ways } from "../graph/routing";
 import { t } from "../ui/i18n";
 import { type Command, type CommandContext, editable } from "./command";
 
@@ -18,18 +18,22 @@ function chosenEdge({ designer }: CommandContext): DocumentEdge | undefined {
   if (edge === undefined || targetPort(edge) === "store") return undefined;
   const { hidden } = foldedOf(designer);
   const whole = drawing(designer).edges.some((each) => edgeId(each) === id);
-  return whole && !hidden.has(edge.source) && !hidden.has(edge.target) ? edge : undefined;
+  const from = hidden.get(edge.source);
+  return whole && (from === undefined || from !== hidden.get(edge.target)) ? edge : undefined;
 }
 
-const bendsOf = ({ designer }: CommandContext, edge: DocumentEdge) =>
-  pointsOf(designer.document).get(edgeId(edge)) ?? [];
+/** The bends of an edge, as they are drawn. */
+function bendsOf({ designer }: CommandContext, edge: DocumentEdge) {
+  const points = pointsOf(drawing(designer)).get(edgeId(edge)) ?? [];
+  return dividedBy(edge, points, foldedOf(designer).hidden);
+}
 
 /** The bend with the focus, of the selected edge. */
 function chosenBend(context: CommandContext) {
   const edge = chosenEdge(context);
   const { at } = useBending.getState();
   if (edge === undefined || at === null || at.edge !== edgeId(edge)) return undefined;
-  return at.index < bendsOf(context, edge).length ? { edge, index: at.index } : undefined;
+  return at.index < bendsOf(context, edge).between.length ? { edge, index: at.index } : undefined;
 }
 
 export const bendEdge: Command = {
@@ -48,9 +52,9 @@ export const bendEdge: Command = {
     const nodes = new Map(drawn.document.nodes.map((node) => [node.id, node]));
     const ends = endsOf(edge, nodes, catalog, folds.hidden);
     if (ends === null) return;
-    const points = bendsOf(context, edge);
-    const way = points.length === 0 && ways(drawn.document, catalog, folds).get(id);
-    const legs = way ? [way] : legsThrough(...ends, points.map(drawn.toDrawing));
+    const { between, inSource, inTarget } = bendsOf(context, edge);
+    const way = between.length === 0 && ways(drawn.document, catalog, folds).get(id);
+    const legs = way ? [way] : legsThrough(...ends, between);
     const length = (leg: (typeof legs)[number]) =>
       leg.slice(1).reduce((sum, { x, y }, index) => {
         const before = leg[index] ?? { x, y };
@@ -58,8 +62,10 @@ export const bendEdge: Command = {
       }, 0);
     const lengths = legs.map(length);
     const index = lengths.indexOf(Math.max(...lengths));
-    const place = drawn.toDocument(snap(halfway(legs[index] ?? [])));
-    const bent = points.toSpliced(index, 0, place);
+    const all = [...inSource, ...between, ...inTarget];
+    const bent = all
+      .toSpliced(inSource.length + index, 0, snap(halfway(legs[index] ?? [])))
+      .map(drawn.toDocument);
     context.designer.change(t("Bend the edge"), (now) => setPoints(now, edge, bent));
     focusBend(id, index);
   },
@@ -73,7 +79,9 @@ export const removeBend: Command = {
   run: (context) => {
     const bend = chosenBend(context);
     if (bend === undefined) return;
-    const left = bendsOf(context, bend.edge).toSpliced(bend.index, 1);
+    const { between, inSource, inTarget } = bendsOf(context, bend.edge);
+    const { toDocument } = drawnOf(context.designer);
+    const left = [...inSource, ...between.toSpliced(bend.index, 1), ...inTarget].map(toDocument);
     context.designer.change(t("Remove the bend"), (now) => setPoints(now, bend.edge, left));
     focusBend(edgeId(bend.edge), bend.index);
   },
@@ -86,7 +94,7 @@ export const straightenEdge: Command = {
   shortcuts: ["Shift+B"],
   enabled: (context) => {
     const edge = chosenEdge(context);
-    return editable(context) && edge !== undefined && bendsOf(context, edge).length > 0;
+    return editable(context) && edge !== undefined && bendsOf(context, edge).between.length > 0;
   },
   run: (context) => {
     const edge = chosenEdge(context);

@@ -18,6 +18,8 @@ export interface Command {
   readonly shortcuts?: readonly string[];
   /** Also runs while a text field has the focus. */
   readonly everywhere?: boolean;
+  /** Opens a field with the focus, for which keys that are typed at once are kept. */
+  readonly writes?: boolean;
   enabled?(context: CommandContext): boolean;
   run(context: CommandContext): void | Promise<void>;
 }

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { notifications } from "@mantine/notifications";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { useDesigner } from "../designer/store";

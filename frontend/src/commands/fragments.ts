@@ -61,9 +61,10 @@ export const dissolveFragment: Command = {
   enabled: (context) => editable(context) && chosen(context) !== undefined,
   run: async (context) => {
     const node = chosen(context);
-    if (node === undefined) return;
+    const { catalog, document } = context.designer;
+    if (node === undefined || catalog === null) return;
     const { dissolved } = await import("../graph/fragmentChanges");
-    const made = dissolved(context.designer.document, node.id);
+    const made = dissolved(document, catalog, node.id);
     if (made === null) return;
     context.designer.change(t("Dissolve the fragment"), () => made.document, {
       select: { nodes: made.ids, edges: [] },

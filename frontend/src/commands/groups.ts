@@ -134,6 +134,7 @@ export const addNote: Command = {
   group: "add",
   title: () => t("Add a note"),
   shortcuts: ["Alt+N"],
+  writes: true,
   enabled: editable,
   run: ({ canvas, designer }) => {
     const at = canvas?.pointer() ?? canvas?.centre() ?? { x: 0, y: 0 };

@@ -8,5 +8,6 @@ export const openCommands: Command = {
   title: () => t("Commands…"),
   shortcuts: ["Mod+K", "Mod+Shift+P"],
   everywhere: true,
+  writes: true,
   run: () => openDialog("commands"),
 };

@@ -7,5 +7,6 @@ export const searchCanvas: Command = {
   group: "go",
   title: () => t("Find in the topology…"),
   shortcuts: ["Mod+F"],
+  writes: true,
   run: () => openDialog("search"),
 };

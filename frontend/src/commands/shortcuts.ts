@@ -3,6 +3,7 @@
 import { isTyping, pressed } from "../ui/keys";
 import { canRun, commandContext } from "./command";
 import { allCommands } from "./registry";
+import { holdTyped, wasHeld } from "./typedAhead";
 
 function inList(target: EventTarget | null): boolean {
   return (
@@ -25,6 +26,10 @@ export function dispatch(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.isComposing) return false;
   const keys = pressed(event);
   const typing = isTyping(event.target);
+  if (!typing && wasHeld(event)) {
+    event.preventDefault();
+    return true;
+  }
   const context = commandContext();
   for (const command of allCommands()) {
     if (!command.shortcuts?.includes(keys)) continue;
@@ -41,6 +46,7 @@ export function dispatch(event: KeyboardEvent): boolean {
     }
     if (!canRun(command, context)) continue;
     event.preventDefault();
+    if (command.writes === true) holdTyped();
     void command.run(context);
     return true;
   }

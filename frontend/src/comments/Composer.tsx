@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
+import { ActionIcon, Button, Combobox, Menu, Textarea, useCombobox } from "@mantine/core";
 import IconAt from "@tabler/icons-react/dist/esm/icons/IconAt.mjs";
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { listMembers } from "../api/accountCalls";
 import { asApiError } from "../api/client";
 import { Note } from "../ui";
@@ -20,7 +20,24 @@ function keepText(keep: string | undefined, text: string): void {
 const keptText = (keep: string | undefined) =>
   keep === undefined ? null : sessionStorage.getItem(KEY + keep);
 
-/** Writes a comment. The menu adds a mention of a member. */
+/** What is typed of a mention before the caret. */
+const BEGUN = /(?<=^|\s)@([^\s@]*)$/;
+/** As many members as are proposed for it. */
+const MOST = 6;
+
+function useMembers(ws: string) {
+  const members = useQuery({
+    queryKey: ["members-to-mention", ws],
+    queryFn: () => listMembers(ws, { page_size: 200 }),
+  });
+  return (members.data?.results ?? []).map(({ user }) => ({
+    id: user.id,
+    name: user.username,
+    shown: user.display_name || user.username,
+  }));
+}
+
+/** Writes a comment. `@` and the menu add a mention of a member. */
 export function Composer(props: {
   ws: string;
   label: string;
@@ -41,6 +58,35 @@ export function Composer(props: {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
+  const members = useMembers(props.ws);
+  // The text before the caret while a mention is being typed; null once it is dismissed.
+  const [before, setBefore] = useState<string | null>(null);
+  const typed = (before === null ? null : BEGUN.exec(before)?.[1]?.toLowerCase()) ?? null;
+  const found =
+    typed === null
+      ? []
+      : members
+          .filter(({ name, shown }) =>
+            [name, ...shown.split(/\s+/)].some((each) => each.toLowerCase().startsWith(typed)),
+          )
+          .slice(0, MOST);
+  const proposing = found.length > 0;
+  const proposals = useCombobox({
+    opened: proposing,
+    onOpenedChange: (opened) => {
+      if (!opened) setBefore(null);
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the first proposal of each list is chosen
+  useEffect(() => {
+    if (proposing) proposals.selectFirstOption();
+  }, [typed, proposing]);
+  const complete = (name: string) => {
+    const start = (before ?? "").replace(BEGUN, `@${name} `);
+    setText(`${start}${text.slice((before ?? "").length).trimStart()}`);
+    setBefore(null);
+    requestAnimationFrame(() => field.current?.setSelectionRange(start.length, start.length));
+  };
   const send = async () => {
     if (text.trim() === "" || busy) return;
     setBusy(true);
@@ -60,24 +106,44 @@ export function Composer(props: {
   };
   return (
     <div className={classes.composer}>
-      <Textarea
-        ref={field}
-        aria-label={props.label}
-        placeholder={props.label}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
-        }}
-        autosize
-        minRows={1}
-        maxRows={8}
-        maxLength={4_000}
-        data-autofocus={props.autoFocus}
-        data-testid="comment-text"
-      />
+      <Combobox store={proposals} onOptionSubmit={complete} position="top-start" width={220}>
+        <Combobox.Target withKeyboardNavigation={proposing} withAriaAttributes={proposing}>
+          <Textarea
+            ref={field}
+            aria-label={props.label}
+            placeholder={props.label}
+            value={text}
+            onChange={(event) => {
+              const { selectionStart, value } = event.currentTarget;
+              setText(value);
+              setBefore(value.slice(0, selectionStart));
+            }}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void send();
+              // Only the proposals are closed, and not what the comment is in.
+              if (event.key === "Escape" && proposing) event.stopPropagation();
+            }}
+            onBlur={() => setBefore(null)}
+            autosize
+            minRows={1}
+            maxRows={8}
+            maxLength={4_000}
+            data-autofocus={props.autoFocus}
+            data-testid="comment-text"
+          />
+        </Combobox.Target>
+        <Combobox.Dropdown>
+          <Combobox.Options>
+            {found.map(({ id, name, shown }) => (
+              <Combobox.Option key={id} value={name}>
+                {shown}
+              </Combobox.Option>
+            ))}
+          </Combobox.Options>
+        </Combobox.Dropdown>
+      </Combobox>
       <div className={classes.buttons}>
-        <Mention ws={props.ws} onChoose={mention} />
+        <Mention members={members} onChoose={mention} />
         {props.onCancel === undefined ? null : (
           <Button
             onClick={() => {
@@ -102,11 +168,10 @@ export function Composer(props: {
   );
 }
 
-function Mention({ onChoose, ws }: { ws: string; onChoose: (name: string) => void }) {
-  const members = useQuery({
-    queryKey: ["members-to-mention", ws],
-    queryFn: () => listMembers(ws, { page_size: 200 }),
-  });
+function Mention(props: {
+  members: ReturnType<typeof useMembers>;
+  onChoose: (name: string) => void;
+}) {
   return (
     <Menu position="top-start">
       <Menu.Target>
@@ -119,9 +184,9 @@ function Mention({ onChoose, ws }: { ws: string; onChoose: (name: string) => voi
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown className="m-scroll">
-        {(members.data?.results ?? []).map(({ user }) => (
-          <Menu.Item key={user.id} onClick={() => onChoose(user.username)}>
-            {user.display_name || user.username}
+        {props.members.map(({ id, name, shown }) => (
+          <Menu.Item key={id} onClick={() => props.onChoose(name)}>
+            {shown}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

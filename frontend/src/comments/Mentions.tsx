@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import { Head } from "../frame/ListFrame";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";
+import pages from "../ui/pages.module.css";
 import { listMentions } from "./calls";
 import classes from "./comments.module.css";
 
@@ -21,7 +22,10 @@ export function Mentions({ ws }: { ws: string }) {
       <ul className={classes.list}>
         {data.results.map((each) => (
           <li key={each.id} className={classes.mentioned}>
-            <Link to={`/w/${ws}/t/${each.topology}?comments=${encodeURIComponent(each.node)}`}>
+            <Link
+              to={`/w/${ws}/t/${each.topology}?comments=${encodeURIComponent(each.node)}`}
+              className={pages.link}
+            >
               {each.topology_name} · {each.node_label || each.node}
             </Link>
             <span className="m-cut">{each.text}</span>

@@ -110,6 +110,27 @@ test("a comment on the selected node mentions a member of the menu", async () =>
   });
 });
 
+test("a mention is completed while it is typed, at the start of a word", async () => {
+  show();
+  act(() => useDesigner.setState({ selection: { nodes: ["big"], edges: [] } }));
+  const field = await screen.findByLabelText<HTMLTextAreaElement>("Comment on Large orders");
+  const type = (value: string, caret: number) => {
+    field.setSelectionRange(caret, caret);
+    fireEvent.change(field, { target: { value, selectionStart: caret, selectionEnd: caret } });
+  };
+  type("Ask @a", 6);
+  const option = await screen.findByRole("option", { name: "Ada" });
+  fireEvent.keyDown(field, { key: "Escape", code: "Escape" });
+  await waitFor(() => expect(screen.queryByRole("option")).toBeNull());
+  expect(option).toBeTruthy();
+  type("Ask @ad", 7);
+  fireEvent.click(await screen.findByRole("option", { name: "Ada" }));
+  expect(field.value).toBe("Ask @ada ");
+  type("mail me@a", 9);
+  expect(screen.queryByRole("option")).toBeNull();
+  fireEvent.change(field, { target: { value: "" } });
+});
+
 test("a comment that is not sent yet is kept when another node is selected", async () => {
   show();
   const select = (...nodes: string[]) =>

@@ -41,6 +41,7 @@ const plan: StatePlan = {
   parameters: [],
   environments: { old: null, new: null },
   approval: null,
+  tests: null,
 };
 
 const answers: unknown[][] = [];
@@ -127,6 +128,25 @@ test("the plan names who must approve, and is accepted once somebody has", async
   await close();
   close = await shown({ ...plan, approval: { ...needed, required: false } });
   expect([note(), accept()?.disabled]).toEqual([null, false]);
+  await close();
+});
+
+test("the plan names tests that must pass, and those that passed only with doubles", async () => {
+  const tests = { required: true, passed: 1, missing: ["Late"], doubled: [], doubles: ["score"] };
+  const text = (id: string) =>
+    document.querySelector(`[data-testid=tests-${id}]`)?.textContent ?? null;
+  let close = await shown({ ...plan, tests });
+  expect(text("needed")).toContain("Late");
+  expect(accept()?.disabled).toBe(true);
+  await close();
+  close = await shown({ ...plan, tests: { ...tests, missing: [], doubled: ["Scores"] } });
+  expect(text("passed")).toBe(
+    "1 test has passed. With doubles for score, and not without: Scores.",
+  );
+  expect(accept()?.disabled).toBe(false);
+  await close();
+  close = await shown({ ...plan, tests: { ...tests, required: false } });
+  expect([text("needed"), text("passed"), accept()?.disabled]).toEqual([null, null, false]);
   await close();
 });
 

@@ -32,7 +32,7 @@ export function ChangeDialog(props: Asked) {
   const { name, topology } = useEditing();
   const shown = useLive((state) => state.deployment?.desired !== "stopped");
   const runs = promotion === null ? shown : promotion.runs;
-  const ready = decided && approved(plan) && (!plan.reset || confirmed === name);
+  const ready = decided && approved(plan) && tested(plan) && (!plan.reset || confirmed === name);
   const accept = () =>
     answer(
       Object.fromEntries(open.map((store) => [store.id, decision(store)])),
@@ -70,6 +70,7 @@ export function ChangeDialog(props: Asked) {
         </p>
         <HandoverNote plan={plan} />
         <ApprovalNote plan={plan} />
+        <TestsNote plan={plan} />
         <div hidden={plan.reset && topics.length === 0} className={`${classes.list} m-scroll`}>
           {unchanged ? (
             <div className={classes.row}>
@@ -207,6 +208,53 @@ export function ApprovalNote({ plan }: { plan: Pick<StatePlan, "approval"> }) {
             )}
       </span>
     </Note>
+  );
+}
+
+/** Whether the version may be deployed: the workspace requires no tests, or all of them have passed. */
+export function tested({ tests }: Pick<StatePlan, "tests">): boolean {
+  return tests === null || !tests.required || (tests.passed > 0 && tests.missing.length === 0);
+}
+
+/** Which tests must pass, or have passed only with doubles. */
+export function TestsNote({ plan }: { plan: Pick<StatePlan, "tests"> }) {
+  const { tests } = plan;
+  if (tests === null || !tests.required) return null;
+  const { doubled, doubles, missing, passed } = tests;
+  if (!tested(plan)) {
+    return (
+      <Note tone="degraded">
+        <span data-testid="tests-needed">
+          {missing.length === 0
+            ? t({
+                id: "deployments.version_needs_a_test",
+                message: "This workspace deploys only tested versions, and there is no test.",
+              })
+            : t(
+                {
+                  id: "deployments.tests_must_pass_first",
+                  message:
+                    "Before it is deployed, these tests must pass with this version: {names}.",
+                },
+                { names: missing.join(", ") },
+              )}
+        </span>
+      </Note>
+    );
+  }
+  return (
+    <p data-testid="tests-passed">
+      {t("{n} {n, plural, one {test has} other {tests have}} passed.", { n: passed })}
+      {doubled.length === 0
+        ? null
+        : ` ${t(
+            {
+              id: "deployments.tests_passed_with_doubles",
+              message: "With doubles for {nodes}, and not without: {names}.",
+            },
+            { nodes: doubles.join(", "), names: doubled.join(", ") },
+          )}`}
+    </p>
   );
 }
 

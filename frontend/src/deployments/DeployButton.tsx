@@ -137,28 +137,30 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
               onBeginning={setBeginning}
             />
           </Suspense>
-          <Button
-            variant="filled"
-            fullWidth
-            disabled={
-              (off && !(current && chosen)) ||
-              problemOf(beginning) !== null ||
-              placeProblem(values) !== null
-            }
-            onClick={() => {
-              options.close();
-              setBeginning(CONTINUES);
-              void deployNow(values, requestOf(beginning));
-            }}
-            data-testid="deploy-with-options"
-          >
-            {current && chosen ? t("Redeploy with these options") : title}
-          </Button>
-          {deployment === null ? null : (
-            <Suspense>
-              <Promotions deployment={deployment} onChosen={options.close} />
-            </Suspense>
-          )}
+          <div className={classes.optionsEnd}>
+            <Button
+              variant="filled"
+              fullWidth
+              disabled={
+                (off && !(current && chosen)) ||
+                problemOf(beginning) !== null ||
+                placeProblem(values) !== null
+              }
+              onClick={() => {
+                options.close();
+                setBeginning(CONTINUES);
+                void deployNow(values, requestOf(beginning));
+              }}
+              data-testid="deploy-with-options"
+            >
+              {current && chosen ? t("Redeploy with these options") : title}
+            </Button>
+            {deployment === null ? null : (
+              <Suspense>
+                <Promotions deployment={deployment} onChosen={options.close} />
+              </Suspense>
+            )}
+          </div>
         </Popover.Dropdown>
       </Popover>
     </div>

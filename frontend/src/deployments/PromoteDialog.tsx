@@ -6,7 +6,7 @@ import { DialogEnd } from "../ui/DialogEnd";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import { CONTINUES } from "./beginning";
-import { ApprovalNote, approved, Values } from "./ChangeDialog";
+import { ApprovalNote, approved, TestsNote, tested, Values } from "./ChangeDialog";
 import { DeployOptions } from "./DeployOptions";
 import { environmentOf } from "./environments";
 import classes from "./environments.module.css";
@@ -50,6 +50,7 @@ export function PromoteDialog({ proposal }: { proposal: Proposal }) {
           })}
         </p>
         <ApprovalNote plan={promotion} />
+        <TestsNote plan={promotion} />
         <Values
           plan={{ environments: { old: environmentOf(source), new: environment }, parameters }}
         />
@@ -66,7 +67,7 @@ export function PromoteDialog({ proposal }: { proposal: Proposal }) {
         <DialogEnd
           onCancel={close}
           loading={busy}
-          disabled={!approved(promotion) || placeProblem(values) !== null}
+          disabled={!approved(promotion) || !tested(promotion) || placeProblem(values) !== null}
           onClick={() => void accept()}
           data-testid="promote-accept"
         >

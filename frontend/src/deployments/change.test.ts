@@ -28,6 +28,7 @@ const plan = (...stores: StoreChange[]): StatePlan => ({
   parameters: [],
   environments: { old: null, new: null },
   approval: null,
+  tests: null,
 });
 
 test("a plan is shown where state or sources change", () => {

@@ -21,6 +21,7 @@ const PROMOTION = {
   settings: { environment: "test", cores: 3 },
   parameters: [{ name: "orders", old: "orders-dev", new: "orders-test" }],
   approval: { required: false, approved_by: [], possible_by: [] },
+  tests: { required: false, passed: 0, missing: [], doubled: [], doubles: [] },
   plan: null,
 };
 const PLAN = {
@@ -36,6 +37,7 @@ const PLAN = {
   parameters: [],
   environments: { old: "prod", new: "prod" },
   approval: null,
+  tests: null,
 };
 
 let asked: [string, unknown][];

@@ -1,5 +1,9 @@
 export const zh = {
   defaults: "默认值",
+  "deployments.version_needs_a_test": "此工作区只部署经过测试的版本，而该拓扑没有测试。",
+  "deployments.tests_must_pass_first": "部署之前，以下测试须在该版本中通过：{names}。",
+  "{n} {n, plural, one {test has} other {tests have}} passed.": "{n} 个测试已通过。",
+  "deployments.tests_passed_with_doubles": "只在 {nodes} 使用替身时通过：{names}。",
   Environments: "环境",
   "Could not promote": "无法推广",
   "Promote v{n} to {environment}…": "将 v{n} 推广到 {environment}…",

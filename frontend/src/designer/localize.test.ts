@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import { CATALOG } from "../commands/kit";
 import { searchKinds } from "../graph/search";

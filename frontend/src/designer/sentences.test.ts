@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
 import type { Sentence } from "../api/types";
 import { fetchTexts, setLanguage } from "../ui/i18n";

@@ -1,5 +1,7 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import { CATALOG, editor } from "../commands/kit";
+import { foldedOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
 import { halfway, pointsOf, setPoints, straightened, wayThrough } from "./bends";
@@ -158,6 +160,31 @@ test("what does not know bends keeps them: groups, notes, pins and other edges",
     .change(t("Bend the edge"), (now) => setPoints(now, { source: "b", target: "c" }, [at(1, 1)]));
   expect(Object.keys(drawn.document().drawing ?? {}).sort()).toEqual(["bends", "groups"]);
   expect(pointsIn(drawn.document())).toEqual([at(248, 100)]);
+});
+
+test("a collapsed group keeps the bends outside of it, which can be changed", async () => {
+  const grouped = {
+    ...row(),
+    drawing: { groups: [{ id: "g", nodes: ["b"], collapsed: true }] },
+  };
+  const drawn = editor(
+    setPoints(
+      setPoints(grouped, { source: "a", target: "b" }, [at(248, 100), at(272, 40)]),
+      { source: "b", target: "c" },
+      [at(510, 40), at(540, 100)],
+    ),
+  );
+  const folds = foldedOf(useDesigner.getState());
+  const led = ways(drawn.document(), CATALOG, folds);
+  expect(led.get(AB)).toContainEqual(at(248, 100));
+  expect(led.get(AB)).not.toContainEqual(at(272, 40));
+  expect(led.get("b.out>c.in")).toContainEqual(at(540, 100));
+  expect(led.get("b.out>c.in")).not.toContainEqual(at(510, 40));
+  useDesigner.getState().select({ edges: [AB] });
+  expect(await drawn.run("bend-edge")).toBe(true);
+  const now = pointsIn(drawn.document());
+  expect(now).toHaveLength(3);
+  expect(now?.at(-1)).toEqual(at(272, 40));
 });
 
 test("in the drawing of an opened fragment, points move with what makes room", () => {

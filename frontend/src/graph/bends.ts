@@ -10,9 +10,10 @@ import {
   targetPort,
   withDrawing,
 } from "./document";
+import type { Box } from "./geometry";
 
 type Drawing = NonNullable<TopologyDocument["drawing"]>;
-type Bend = NonNullable<Drawing["bends"]>[number];
+export type Bend = NonNullable<Drawing["bends"]>[number];
 
 /** The distance from a node at which a wire turns. */
 const TURN = 20;
@@ -135,6 +136,47 @@ export function placedBends(
   at: (point: Position) => Position,
 ): TopologyDocument {
   return changed(document, (bend) => ({ ...bend, points: bend.points.map(at) }));
+}
+
+/** The points of an edge in three parts: those inside of what its source and its target are in, and those between. */
+export interface Divided {
+  readonly inSource: readonly Position[];
+  readonly between: readonly Position[];
+  readonly inTarget: readonly Position[];
+}
+
+/** Divides the points of an edge at the boxes around its ends: the first ones and the last ones may be inside. */
+export function divided(
+  points: readonly Position[],
+  source: Box | undefined,
+  target: Box | undefined,
+): Divided {
+  const outOf = (box: Box | undefined) => (point: Position) => !contains(box, point);
+  const leaves = source === undefined ? 0 : points.findIndex(outOf(source));
+  const first = leaves < 0 ? points.length : leaves;
+  const last = target === undefined ? points.length : points.findLastIndex(outOf(target)) + 1;
+  const end = Math.max(first, last);
+  return {
+    inSource: points.slice(0, first),
+    between: points.slice(first, end),
+    inTarget: points.slice(end),
+  };
+}
+
+function contains(box: Box | undefined, { x, y }: Position): boolean {
+  if (box === undefined) return false;
+  return x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+}
+
+/** Puts bends in place of those at a node. */
+export function withBendsFor(
+  document: TopologyDocument,
+  node: string,
+  bends: readonly Bend[],
+): TopologyDocument {
+  const others = bendsOf(document).filter(({ source, target }) => ![source, target].includes(node));
+  const same = bends.length === 0 && others.length === bendsOf(document).length;
+  return same ? document : withBends(document, [...others, ...bends]);
 }
 
 /** Adds bends to those of a document. */

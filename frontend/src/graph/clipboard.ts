@@ -11,7 +11,7 @@ import {
   readDocument,
   type TopologyDocument,
 } from "./document";
-import { freshMark, groupsOf, membersOf, noteBox, notesOf, setGroups, setNotes } from "./drawing";
+import { addMarks, groupsOf, membersOf, noteBox, notesOf } from "./drawing";
 import { isFragment } from "./fragments";
 import { type Box, boundsOf, boxOf, GRID, overlap, snap } from "./geometry";
 
@@ -30,10 +30,8 @@ export function cut(
     return members.length > 0 && members.every((id) => chosen.has(id));
   });
   const written = notesOf(document).filter((note) => notes.includes(note.id));
-  const bends = copiedBends(document.drawing, (id) => (chosen.has(id) ? id : undefined), {
-    x: 0,
-    y: 0,
-  });
+  const own = (id: string) => (chosen.has(id) ? id : undefined);
+  const bends = copiedBends(document.drawing, own, { x: 0, y: 0 });
   return {
     nodes: document.nodes.filter((node) => chosen.has(node.id)),
     edges: document.edges.filter((edge) => chosen.has(edge.source) && chosen.has(edge.target)),
@@ -139,34 +137,8 @@ export function paste(
     const target = renamed.get(edge.target);
     return source === undefined || target === undefined ? [] : [{ ...edge, source, target }];
   });
-  const groups = [...groupsOf(document)];
-  const groupIds = new Map<string, string>();
-  for (const group of fragment.drawing?.groups ?? []) {
-    const id = freshMark(
-      [...groups, ...[...groupIds.values()].map((each) => ({ id: each }))],
-      "group",
-    );
-    groupIds.set(group.id, id);
-  }
-  for (const group of fragment.drawing?.groups ?? []) {
-    const { parent, ...rest } = group;
-    const outer = parent === undefined ? undefined : groupIds.get(parent);
-    groups.push({
-      ...rest,
-      id: groupIds.get(group.id) ?? group.id,
-      nodes: (group.nodes ?? []).flatMap((id) => renamed.get(id) ?? []),
-      ...(outer === undefined ? {} : { parent: outer }),
-    });
-  }
-  const notes = [...notesOf(document)];
-  const fresh: string[] = [];
-  for (const note of fragment.drawing?.notes ?? []) {
-    const id = freshMark(notes, "note");
-    const { x, y } = note.position ?? { x: 0, y: 0 };
-    notes.push({ ...note, id, position: snap({ x: x + offset.x, y: y + offset.y }) });
-    fresh.push(id);
-  }
-  const bends = copiedBends(fragment.drawing, (id) => renamed.get(id), offset);
+  const idOf = (id: string) => renamed.get(id);
+  const bends = copiedBends(fragment.drawing, idOf, offset);
   const used = nodes.some(isFragment) ? fragment.fragments : undefined;
   const joined = {
     ...document,
@@ -174,12 +146,10 @@ export function paste(
     nodes: [...document.nodes, ...nodes],
     edges: [...document.edges, ...edges],
   };
+  const marked = addMarks(joined, fragment.drawing, idOf, offset);
   return {
-    document:
-      fragment.drawing === undefined
-        ? joined
-        : addBends(setNotes(setGroups(joined, groups), notes), bends),
+    document: addBends(marked.document, bends),
     ids: nodes.map((node) => node.id),
-    notes: fresh,
+    notes: marked.notes,
   };
 }

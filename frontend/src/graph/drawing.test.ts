@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import { CATALOG, editor } from "../commands/kit";
 import { foldedOf } from "../designer/drawn";

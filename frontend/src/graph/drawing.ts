@@ -24,6 +24,7 @@ import {
   overlap,
   portTop,
   sizeOf,
+  snap,
 } from "./geometry";
 
 type Drawing = NonNullable<TopologyDocument["drawing"]>;
@@ -120,6 +121,8 @@ export interface Frame {
   /** The number of frames around it. */
   readonly depth: number;
   readonly box: Box;
+  /** What it covers if it is not collapsed. */
+  readonly area: Box;
   /** All nodes inside. */
   readonly nodes: readonly string[];
   /** Ports of a collapsed group, one for each port inside that a wire from outside reaches. */
@@ -159,8 +162,8 @@ export function folded(
   const groups = groupsOf(document);
   if (groups.length === 0) return NOTHING_FOLDED;
   const nodes = new Map(document.nodes.map((node) => [node.id, node]));
-  const boxes = new Map<string, Box | null>();
-  const boxOfGroup = (group: Group): Box | null => {
+  const boxes = new Map<string, Pick<Frame, "box" | "area"> | null>();
+  const boxesOfGroup = (group: Group): Pick<Frame, "box" | "area"> | null => {
     const known = boxes.get(group.id);
     if (known !== undefined) return known;
     boxes.set(group.id, null);
@@ -171,43 +174,46 @@ export function folded(
     });
     const inner = groups
       .filter((each) => each.parent === group.id)
-      .map(boxOfGroup)
-      .filter((box) => box !== null);
+      .flatMap((each) => boxesOfGroup(each)?.box ?? []);
     const bounds = boundsOf([...own, ...inner]);
-    const box =
-      bounds === null
-        ? null
-        : isCollapsed(group, folds)
-          ? { x: bounds.x, y: bounds.y, ...sizeOfCollapsed(portsOf(document, group)) }
-          : {
-              x: bounds.x - FRAME,
-              y: bounds.y - FRAME - HEAD,
-              width: bounds.width + FRAME * 2,
-              height: bounds.height + FRAME * 2 + HEAD,
-            };
-    boxes.set(group.id, box);
-    return box;
+    if (bounds === null) return null;
+    const area = framed(bounds);
+    const box = isCollapsed(group, folds)
+      ? { x: bounds.x, y: bounds.y, ...sizeOfCollapsed(portsOf(document, group)) }
+      : area;
+    boxes.set(group.id, { box, area });
+    return { box, area };
   };
   const hidden = new Map<string, Frame>();
   const frames: Frame[] = [];
   const depth = (group: Group) => around(groups, group).length;
   for (const group of [...groups].sort((a, b) => depth(a) - depth(b))) {
-    const box = boxOfGroup(group);
-    if (box === null || around(groups, group).some((each) => isCollapsed(each, folds))) continue;
+    const found = boxesOfGroup(group);
+    if (found === null || around(groups, group).some((each) => isCollapsed(each, folds))) continue;
     const collapsed = isCollapsed(group, folds);
     const members = membersOf(document, group.id);
     const frame: Frame = {
       group,
       collapsed,
       depth: depth(group),
-      box,
+      ...found,
       nodes: members,
-      ports: collapsed ? placed(portsOf(document, group), box) : [],
+      ports: collapsed ? placed(portsOf(document, group), found.box) : [],
     };
     frames.push(frame);
     if (collapsed) for (const node of members) hidden.set(node, frame);
   }
   return { frames, hidden };
+}
+
+/** The box of a frame around nodes with these bounds. */
+export function framed({ height, width, x, y }: Box): Box {
+  return {
+    x: x - FRAME,
+    y: y - FRAME - HEAD,
+    width: width + FRAME * 2,
+    height: height + FRAME * 2 + HEAD,
+  };
 }
 
 type Crossing = Pick<GroupPort, "side" | "id">;
@@ -292,6 +298,55 @@ function withoutParent(group: Group, parent: string | undefined): Group {
   return parent === undefined ? rest : { ...rest, parent };
 }
 
+/** The innermost group that contains these nodes and others. */
+export function groupAround(
+  document: TopologyDocument,
+  nodes: ReadonlySet<string>,
+): Group | undefined {
+  const groups = groupsOf(document);
+  return groups
+    .filter((group) => {
+      const members = new Set(membersOf(document, group.id));
+      return members.size > nodes.size && [...nodes].every((node) => members.has(node));
+    })
+    .sort((a, b) => around(groups, b).length - around(groups, a).length)[0];
+}
+
+/** Adds groups and notes of a drawing: with the new ids of their nodes, moved, within a group or none. */
+export function addMarks(
+  document: TopologyDocument,
+  drawing: Pick<Drawing, "groups" | "notes"> | undefined,
+  idOf: (node: string) => string | undefined,
+  by: Position,
+  within?: string,
+): { document: TopologyDocument; notes: string[] } {
+  const groups = [...groupsOf(document)];
+  const ids = new Map<string, string>();
+  for (const { id } of drawing?.groups ?? []) {
+    const taken = [...groups, ...[...ids.values()].map((each) => ({ id: each }))];
+    ids.set(id, freshMark(taken, "group"));
+  }
+  for (const group of drawing?.groups ?? []) {
+    const { parent, ...rest } = group;
+    const outer = (parent === undefined ? undefined : ids.get(parent)) ?? within;
+    groups.push({
+      ...rest,
+      id: ids.get(group.id) ?? group.id,
+      nodes: (group.nodes ?? []).flatMap((id) => idOf(id) ?? []),
+      ...(outer === undefined ? {} : { parent: outer }),
+    });
+  }
+  const notes = [...notesOf(document)];
+  const fresh: string[] = [];
+  for (const note of drawing?.notes ?? []) {
+    const id = freshMark(notes, "note");
+    const { x, y } = note.position ?? { x: 0, y: 0 };
+    notes.push({ ...note, id, position: snap({ x: x + by.x, y: y + by.y }) });
+    fresh.push(id);
+  }
+  return { document: withDrawing(document, { groups, notes }), notes: fresh };
+}
+
 /**
  * Puts nodes into a new group. It is inside the innermost group that contains all of them; groups whose nodes are all
  * among them come into it as a whole.
@@ -309,12 +364,7 @@ export function makeGroup(
     return members.length > 0 && members.every((node) => chosen.has(node));
   };
   const whole = groups.filter(inside);
-  const parent = groups
-    .filter((group) => {
-      const members = new Set(membersOf(document, group.id));
-      return members.size > chosen.size && [...chosen].every((node) => members.has(node));
-    })
-    .sort((a, b) => around(groups, b).length - around(groups, a).length)[0];
+  const parent = groupAround(document, chosen);
   const kept = new Set(whole.flatMap((group) => group.nodes ?? []));
   const direct = nodes.filter((node) => !kept.has(node));
   const others = groups.map((group) => {

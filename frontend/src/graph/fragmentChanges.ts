@@ -1,10 +1,14 @@
 /** Changes of documents with fragments: make one of nodes, use one, update it, dissolve it. */
 
-import { freshId } from "./changes";
+import { addBends, type Bend, type Divided, divided, pointsOf, withBendsFor } from "./bends";
+import type { Catalog } from "./catalog";
+import { freshId, moveNodes } from "./changes";
+import { cut } from "./clipboard";
 import {
   asObject,
   type DocumentEdge,
   type DocumentNode,
+  edgeId,
   isStoreKind,
   type Json,
   makeEdge,
@@ -14,8 +18,9 @@ import {
   sourcePort,
   type TopologyDocument,
   targetPort,
+  withDrawing,
 } from "./document";
-import { pruned } from "./drawing";
+import { addMarks, framed, groupAround, groupOf, pruned, setGroupOf } from "./drawing";
 import {
   type Definition,
   definitionOf,
@@ -25,7 +30,8 @@ import {
   isFragment,
   OUTPUT,
 } from "./fragments";
-import { insideOf } from "./opening";
+import { boundsOf, boxOf, GRID, overlap } from "./geometry";
+import { draw, insideOf } from "./opening";
 import { parametersOf, placeOf } from "./parameters";
 
 interface PortTypes {
@@ -122,9 +128,29 @@ export function withoutUnused(document: TopologyDocument): TopologyDocument {
   return withDefinitions(document, definitionsOf(document.fragments, document.nodes));
 }
 
+/** Divides the bends of a cut edge into those among the chosen nodes and those outside. */
+function cutBends(
+  document: TopologyDocument,
+  catalog: Catalog,
+  chosen: ReadonlySet<string>,
+): (edge: DocumentEdge | undefined) => Divided {
+  const nodes = document.nodes.filter((node) => chosen.has(node.id));
+  const bounds = boundsOf(nodes.map((node) => boxOf(catalog, node)));
+  const area = bounds === null ? undefined : framed(bounds);
+  const points = pointsOf(document);
+  return (edge) => {
+    const own = (edge === undefined ? undefined : points.get(edgeId(edge))) ?? [];
+    const [source, target] = [edge?.source, edge?.target].map((id) =>
+      chosen.has(id ?? "") ? area : undefined,
+    );
+    return divided(own, source, target);
+  };
+}
+
 /** The document of a new fragment, made of nodes. */
 export function fragmentOf(
   document: TopologyDocument,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   name: string,
   ports: readonly CutPort[],
@@ -146,32 +172,44 @@ export function fragmentOf(
     return { id, kind, label: id, position: { x, y: top + row * 96 }, params };
   });
   const edges: DocumentEdge[] = [];
-  ports.forEach(({ kind, edges: cut }, index) => {
+  const bends: Bend[] = [];
+  const partsOf = cutBends(document, catalog, chosen);
+  const add = (edge: DocumentEdge, points: Bend["points"]) => {
+    edges.push(edge);
+    if (points.length > 0) bends.push({ ...edge, points });
+  };
+  ports.forEach(({ kind, edges: own }, index) => {
     if (kind !== INPUT) return;
     const id = names[index] ?? "";
-    for (const edge of cut) edges.push(makeEdge(id, "out", edge.target, targetPort(edge)));
+    for (const edge of own)
+      add(makeEdge(id, "out", edge.target, targetPort(edge)), [...partsOf(edge).inTarget]);
   });
   for (const edge of document.edges) {
     if (!chosen.has(edge.source)) continue;
     if (chosen.has(edge.target)) edges.push(edge);
     else {
       const index = ports.findIndex((port) => port.kind === OUTPUT && port.edges[0] === edge);
-      if (index >= 0) edges.push(makeEdge(edge.source, sourcePort(edge), names[index] ?? "", "in"));
+      if (index < 0) continue;
+      const made = makeEdge(edge.source, sourcePort(edge), names[index] ?? "", "in");
+      add(made, [...partsOf(edge).inSource]);
     }
   }
   const parameters = used(document, nodes).map(([id, { values: _values, ...row }]) => [id, row]);
+  const { drawing } = cut(document, chosen);
+  const made: TopologyDocument = {
+    format: document.format,
+    name,
+    nodes: [
+      ...own.filter(({ kind }) => kind === INPUT),
+      ...nodes,
+      ...own.filter(({ kind }) => kind === OUTPUT),
+    ],
+    edges,
+    ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
+  };
+  const marked = addMarks(made, drawing, (id) => id, { x: 0, y: 0 }).document;
   return withDefinitions(
-    {
-      format: document.format,
-      name,
-      nodes: [
-        ...own.filter(({ kind }) => kind === INPUT),
-        ...nodes,
-        ...own.filter(({ kind }) => kind === OUTPUT),
-      ],
-      edges,
-      ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
-    },
+    addBends(marked, [...(drawing?.bends ?? []), ...bends]),
     definitionsOf(document.fragments, nodes),
   );
 }
@@ -201,9 +239,20 @@ function defined(
   return { ...document, fragments };
 }
 
+/** Where a fragment stands for nodes. */
+function middleOf(nodes: readonly DocumentNode[]): Position {
+  // Stores lie below the line of the records.
+  const drawn = nodes.filter((each) => !isStoreKind(each.kind));
+  const places = (drawn.length === 0 ? nodes : drawn).map(positionOf);
+  const middle = (axis: "x" | "y") =>
+    Math.round(places.reduce((sum, each) => sum + each[axis], 0) / places.length / GRID) * GRID;
+  return { x: middle("x"), y: middle("y") };
+}
+
 /** Replaces nodes by a fragment that was made of them. The ids of nodes stay, and with them their state. */
 export function replaced(
   document: TopologyDocument,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   ports: readonly CutPort[],
   names: readonly string[],
@@ -213,17 +262,12 @@ export function replaced(
   const nodes = document.nodes.filter((node) => chosen.has(node.id));
   const taken = new Set(document.nodes.map((node) => node.id));
   const id = freshId(taken, fragment.name);
-  // Stores lie below the line of the records.
-  const drawn = nodes.filter((each) => !isStoreKind(each.kind));
-  const places = (drawn.length === 0 ? nodes : drawn).map(positionOf);
-  const middle = (axis: "x" | "y") =>
-    Math.round(places.reduce((sum, each) => sum + each[axis], 0) / places.length / 8) * 8;
   const inherited = used(document, nodes).map(([name]) => [name, placeOf(name)]);
   const node: DocumentNode = {
     id,
     kind: FRAGMENT,
     label: fragment.name,
-    position: { x: middle("x"), y: middle("y") },
+    position: middleOf(nodes),
     params: {
       fragment: reference,
       ...(inherited.length === 0 ? {} : { arguments: Object.fromEntries(inherited) }),
@@ -238,16 +282,26 @@ export function replaced(
     if (index === first) kept.push(node);
     if (!chosen.has(each.id)) kept.push(each);
   });
+  const bends: Bend[] = [];
+  const partsOf = cutBends(document, catalog, chosen);
   const edges = document.edges.flatMap((edge) => {
     const index = ports.findIndex((port) => port.edges.includes(edge));
     const port = ports[index];
     if (port === undefined) return chosen.has(edge.source) ? [] : [edge];
+    if (port.kind === INPUT && port.edges[0] !== edge) return [];
     const name = names[index] ?? "";
-    if (port.kind === OUTPUT) return [makeEdge(id, name, edge.target, targetPort(edge))];
-    return port.edges[0] === edge ? [makeEdge(edge.source, sourcePort(edge), id, name)] : [];
+    const next =
+      port.kind === OUTPUT
+        ? makeEdge(id, name, edge.target, targetPort(edge))
+        : makeEdge(edge.source, sourcePort(edge), id, name);
+    const points = [...partsOf(edge).between];
+    if (points.length > 0) bends.push({ ...next, points });
+    return [next];
   });
+  const around = groupAround(document, chosen)?.id;
   const made = defined({ ...document, nodes: kept, edges }, reference, fragment);
-  return { document: withoutUnused(pruned(made)), id };
+  const bent = pruned(addBends(setGroupOf(made, id, around), bends));
+  return { document: withoutUnused(bent), id };
 }
 
 /** Adds a node that uses a version of a fragment. */
@@ -313,10 +367,12 @@ export function setArgument(
 
 /**
  * Replaces a fragment node by the nodes of its definition, under the ids that they have when it runs. Its parameters
- * become parameters of the topology, with the arguments as their defaults.
+ * become parameters of the topology, with the arguments as their defaults. The nodes lie around the place of the fragment
+ * node or, if they would cover others there, as when it is opened in place.
  */
 export function dissolved(
   document: TopologyDocument,
+  catalog: Catalog,
   id: string,
 ): { document: TopologyDocument; ids: string[] } | null {
   const node = document.nodes.find((each) => each.id === id);
@@ -343,22 +399,65 @@ export function dissolved(
   const change = (text: string): Json =>
     text.replace(/\$\{([^{}]*)\}/g, (place, name: string) => String(renamed.get(name) ?? place));
   const inside = insideOf(document, node, definition, change);
-  const left = Math.min(...inside.nodes.map((each) => positionOf(each).x));
-  const top = Math.min(...inside.nodes.map((each) => positionOf(each).y));
-  const at = positionOf(node);
+  const ids = new Set(document.nodes.map((each) => each.id));
+  if (inside.nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
+  const { base, by, places } = unfolded(document, catalog, node, inside.nodes);
   const nodes = inside.nodes.map((each): DocumentNode => {
     const { x, y } = positionOf(each);
-    return { ...each, position: { x: at.x + x - left, y: at.y + y - top } };
+    return { ...each, position: places.get(each.id) ?? { x: x + by.x, y: y + by.y } };
   });
-  const ids = new Set(document.nodes.map((each) => each.id));
-  if (nodes.some((each) => each.id !== id && ids.has(each.id))) return null;
   const made: TopologyDocument = {
-    ...document,
-    nodes: document.nodes.flatMap((each) => (each.id === id ? nodes : [each])),
+    ...base,
+    nodes: base.nodes.flatMap((each) => (each.id === id ? nodes : [each])),
     edges: inside.edges,
     ...(Object.keys(parameters).length === 0
       ? {}
       : { parameters: parameters as NonNullable<TopologyDocument["parameters"]> }),
   };
-  return { document: withoutUnused(pruned(made)), ids: nodes.map((each) => each.id) };
+  const bent = withBendsFor(made, id, inside.bends(by, base));
+  const around = groupOf(document, id)?.id;
+  const { drawing } = definition as Pick<TopologyDocument, "drawing">;
+  let drawn = addMarks(bent, drawing, inside.idOf, by, around).document;
+  for (const each of nodes) {
+    if (groupOf(drawn, each.id) === undefined) drawn = setGroupOf(drawn, each.id, around);
+  }
+  return { document: withoutUnused(pruned(drawn)), ids: nodes.map((each) => each.id) };
+}
+
+const NOWHERE: ReadonlyMap<string, Position> = new Map();
+
+/**
+ * Where the nodes of a dissolved fragment go: the document with room for them, by how much they are moved, and their places
+ * if that is not all.
+ */
+function unfolded(
+  document: TopologyDocument,
+  catalog: Catalog,
+  node: DocumentNode,
+  inner: readonly DocumentNode[],
+): { base: TopologyDocument; by: Position; places: ReadonlyMap<string, Position> } {
+  const [at, middle] = [positionOf(node), middleOf(inner)];
+  const by = { x: at.x - middle.x, y: at.y - middle.y };
+  const others = document.nodes.filter((each) => each !== node).map((each) => boxOf(catalog, each));
+  const covers = inner.some((each) => {
+    const box = boxOf(catalog, each);
+    const moved = { ...box, x: box.x + by.x, y: box.y + by.y };
+    return others.some((other) => overlap(moved, other, 0));
+  });
+  if (!covers && inner.every((each) => each.position !== undefined)) {
+    return { base: document, by, places: NOWHERE };
+  }
+  const opened = draw(document, catalog, {}, [node.id]).document;
+  const places = new Map(opened.nodes.map((each) => [each.id, positionOf(each)]));
+  const first = inner[0];
+  const there = first && places.get(first.id);
+  // It is not opened in a collapsed group.
+  if (first === undefined || there === undefined) return { base: document, by, places: NOWHERE };
+  const moved = moveNodes(document, new Map([...places].filter(([id]) => id !== node.id)));
+  const { x, y } = positionOf(first);
+  return {
+    base: withDrawing(moved, { notes: opened.drawing?.notes ?? [] }),
+    by: { x: there.x - x, y: there.y - y },
+    places,
+  };
 }

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { CATALOG } from "../commands/kit";
+import { setPoints } from "./bends";
 import { type Catalog, portsOf } from "./catalog";
 import { edgeId, emptyDocument, type TopologyDocument } from "./document";
 import {
@@ -12,6 +14,7 @@ import {
   updateFragment,
   withoutUnused,
 } from "./fragmentChanges";
+import { boxOf, overlap } from "./geometry";
 import { placeOf } from "./parameters";
 
 const drawn: TopologyDocument = {
@@ -45,8 +48,8 @@ const chosen = new Set(["keep", "count"]);
 function made() {
   const ports = cutPorts(drawn, chosen, known) ?? [];
   const names = proposedNames(ports, chosen);
-  const fragment = fragmentOf(drawn, chosen, "Clean", ports, names);
-  return { fragment, ...replaced(drawn, chosen, ports, names, "Clean@1", fragment) };
+  const fragment = fragmentOf(drawn, CATALOG, chosen, "Clean", ports, names);
+  return { fragment, ...replaced(drawn, CATALOG, chosen, ports, names, "Clean@1", fragment) };
 }
 
 test("a selection becomes a fragment with ports at its cut edges", () => {
@@ -91,12 +94,34 @@ test("a selection becomes a fragment with ports at its cut edges", () => {
 
 test("a dissolved fragment is what it was made of", () => {
   const { document, id } = made();
-  const back = dissolved(document, id)?.document;
+  const back = dissolved(document, CATALOG, id)?.document;
   expect(back?.fragments).toBeUndefined();
   expect(back?.parameters).toEqual(drawn.parameters);
   expect(back?.nodes.map((node) => node.id)).toEqual(["orders", "keep", "count", "seen", "counts"]);
   expect(back?.nodes[1]?.params).toEqual(drawn.nodes[1]?.params);
   expect(back?.edges.map(edgeId).sort()).toEqual(drawn.edges.map(edgeId).sort());
+  for (const inner of chosen) {
+    const [now, before] = [back, drawn].map((each) => each?.nodes.find((one) => one.id === inner));
+    expect(now?.position).toEqual(before?.position);
+  }
+});
+
+test("a dissolved fragment covers no other node: what is to its right makes room", () => {
+  const { document, id } = made();
+  const places = { orders: { x: -40, y: 80 }, seen: { x: 360, y: 400 }, counts: { x: 600, y: 80 } };
+  const crowded = {
+    ...document,
+    nodes: document.nodes.map((node) => ({
+      ...node,
+      position: (places as Record<string, { x: number; y: number }>)[node.id] ?? node.position,
+    })),
+  } as TopologyDocument;
+  const nodes = dissolved(crowded, CATALOG, id)?.document.nodes ?? [];
+  const boxes = nodes.map((node) => boxOf(CATALOG, node));
+  for (const [index, box] of boxes.entries()) {
+    expect(boxes.slice(index + 1).some((other) => overlap(box, other, 0))).toBe(false);
+  }
+  expect(nodes.find((node) => node.id === "counts")?.position?.x).toBeGreaterThan(600);
 });
 
 test("children of a node between those of a fragment keep their place", () => {
@@ -117,7 +142,7 @@ test("another use has ids of its own, arguments, and parameters when it is disso
   const set = setArgument(added.document, "clean", "low", 3);
   expect(set.nodes[0]?.params).toEqual({ fragment: "Clean@1", arguments: { low: 3 } });
   expect(setArgument(set, "clean", "low", undefined)).toEqual(added.document);
-  const back = dissolved(set, "clean")?.document;
+  const back = dissolved(set, CATALOG, "clean")?.document;
   expect(back?.nodes.map((node) => node.id)).toEqual(["clean--keep", "clean--count"]);
   expect(back?.parameters).toEqual({ clean_low: { type: "number", default: 3 } });
   expect(back?.nodes[0]?.params?.predicate).toBe(`value.n > ${placeOf("clean_low")}`);
@@ -133,4 +158,54 @@ test("an update takes the new definition and drops what nothing uses", () => {
     identities: { keep: "keep", count: "count" },
   });
   expect(withoutUnused({ ...updated, nodes: [] }).fragments).toBeUndefined();
+});
+
+test("bends and groups go into a fragment and come back when it is dissolved", () => {
+  const at = (x: number, y: number) => ({ x, y });
+  const bent = [
+    { source: "orders", target: "keep", points: [at(100, -40), at(230, 108)] },
+    { source: "keep", target: "count", points: [at(470, 20)] },
+    { source: "count", target: "counts", points: [at(705, 150), at(900, 160)] },
+  ].reduce((now, { points, ...edge }) => setPoints(now, edge, points), {
+    ...drawn,
+    drawing: {
+      groups: [
+        { id: "all", nodes: ["seen"] },
+        { id: "inner", title: "Inner", nodes: ["keep", "count"], parent: "all" },
+      ],
+    },
+  } as TopologyDocument);
+  const ports = cutPorts(bent, chosen, known) ?? [];
+  const fragment = fragmentOf(bent, CATALOG, chosen, "Clean", ports, ["in", "out"]);
+  expect(fragment.drawing).toEqual({
+    groups: [{ id: "group-1", title: "Inner", nodes: ["keep", "count"] }],
+    bends: [
+      { source: "keep", target: "count", points: [at(470, 20)] },
+      { source: "in", target: "keep", points: [at(230, 108)] },
+      { source: "count", target: "out", points: [at(705, 150)] },
+    ],
+  });
+  const names = ["in", "out"];
+  const { document, id } = replaced(bent, CATALOG, chosen, ports, names, "Clean@1", fragment);
+  expect(document.drawing).toEqual({
+    groups: [{ id: "all", nodes: ["seen", id] }],
+    bends: [
+      { source: "orders", target: id, points: [at(100, -40)] },
+      { source: id, target: "counts", points: [at(900, 160)] },
+    ],
+  });
+  const again = dissolved(document, CATALOG, id)?.document;
+  const keep = again?.nodes.find((node) => node.id === "keep")?.position ?? at(0, 0);
+  const [dx, dy] = [keep.x - 240, keep.y - 80];
+  expect(again?.drawing).toEqual({
+    groups: [
+      { id: "all", nodes: ["seen"] },
+      { id: "group-1", title: "Inner", nodes: ["keep", "count"], parent: "all" },
+    ],
+    bends: [
+      { source: "orders", target: "keep", points: [at(100, -40), at(230 + dx, 108 + dy)] },
+      { source: "keep", target: "count", points: [at(470 + dx, 20 + dy)] },
+      { source: "count", target: "counts", points: [at(705 + dx, 150 + dy), at(900, 160)] },
+    ],
+  });
 });

@@ -5,6 +5,7 @@ import { folded, NO_FOLDS } from "./drawing";
 import { boxOf, overlap } from "./geometry";
 import { draw, edgesThatRun } from "./opening";
 import { placeOf as parameter } from "./parameters";
+import { ways } from "./routing";
 
 const at = (x: number, y: number) => ({ position: { x, y } });
 const inner = [
@@ -96,6 +97,37 @@ test("what is around an opened fragment makes room, and the document keeps its p
   for (const point of [at(10, 10), at(900, 40), at(320, -200)]) {
     expect(drawn.toDocument(drawn.toDrawing(point.position))).toEqual(point.position);
   }
+});
+
+test("bends of a fragment and of the edges to it are drawn when it is opened", () => {
+  const bend = (source: string, target: string, ...points: { x: number; y: number }[]) => ({
+    source,
+    target,
+    points,
+  });
+  const clean = document.fragments?.["Clean@1"];
+  const bent = {
+    ...document,
+    drawing: { bends: [bend("orders", "clean", { x: 240, y: -60 })] },
+    fragments: {
+      "Clean@1": {
+        ...clean,
+        drawing: {
+          bends: [bend("keep", "count", { x: 250, y: 60 }), bend("in", "keep", { x: -10, y: 90 })],
+        },
+      },
+    },
+  } as unknown as TopologyDocument;
+  const made = draw(bent, catalog, NO_FOLDS, ["clean"]).document;
+  const keep = placeOf(made, "clean--keep") ?? { x: 0, y: 0 };
+  const [dx, dy] = [keep.x, keep.y - 100];
+  expect(made.drawing?.bends).toEqual([
+    bend("orders", "clean--keep", { x: 240, y: -60 }, { x: dx - 10, y: dy + 90 }),
+    bend("orders", "clean--seen", { x: 240, y: -60 }),
+    bend("clean--keep", "counted", { x: dx + 250, y: dy + 60 }),
+  ]);
+  const way = ways(made, catalog).get("clean--keep.out>counted.in") ?? [];
+  expect(way).toContainEqual({ x: dx + 250, y: dy + 60 });
 });
 
 test("a fragment in a fragment opens within its frame; one in a collapsed group stays closed", () => {

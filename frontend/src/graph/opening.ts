@@ -1,6 +1,6 @@
 /** Fragments that are opened in place: what is drawn for them, and where everything else is then. */
 
-import { placedBends } from "./bends";
+import { type Bend, placedBends, pointsOf, withBendsFor } from "./bends";
 import type { Catalog } from "./catalog";
 import {
   asObject,
@@ -22,9 +22,9 @@ import {
   type Folds,
   FRAME,
   folded,
+  framed,
   groupOf,
   groupsOf,
-  HEAD,
   moveNotes,
   notesOf,
   OPENED,
@@ -41,12 +41,23 @@ const MOST_EDGES = 10_000;
 
 /** What stands for a fragment node in the document around it. */
 interface Inside {
+  /** The id with which a node of the definition runs. */
+  idOf(inner: string): string;
   /** Its inner nodes, under the ids with which they run; positions are those of the definition. */
   readonly nodes: readonly DocumentNode[];
   /** All edges of the document around it. */
   readonly edges: readonly DocumentEdge[];
   /** The edge of the document around it that a new edge stands for. */
   readonly stands: ReadonlyMap<DocumentEdge, DocumentEdge>;
+  /** The bends of its edges: those of the definition, moved by a distance, between those of the document at its ports. */
+  bends(by: Position, around: Pick<TopologyDocument, "drawing">): Bend[];
+}
+
+/** The edges that became one: one of the definition, and those of the document at the fragment's ports. */
+interface Joined {
+  readonly before?: DocumentEdge | undefined;
+  readonly inner: DocumentEdge;
+  readonly after?: DocumentEdge | undefined;
 }
 
 /** The nodes and edges of a fragment in place of its node; `change`: what the texts of parameters become. */
@@ -80,20 +91,21 @@ export function insideOf(
   const ports = new Map(definition.nodes.map((each) => [each.id, each.kind]));
   const own = definition.edges as readonly DocumentEdge[];
   const stands = new Map<DocumentEdge, DocumentEdge>();
+  const joined = new Map<DocumentEdge, Joined>();
   /** The edges after a port in place of one that leads to it. */
-  const after = (source: string, port: string, edge: DocumentEdge, whole?: DocumentEdge) => {
-    const made =
-      ports.get(edge.target) === OUTPUT
-        ? document.edges
-            .filter((each) => each.source === id && sourcePort(each) === edge.target)
-            .map((each) => {
-              const next = makeEdge(source, port, each.target, targetPort(each));
-              stands.set(next, whole ?? each);
-              return next;
-            })
-        : [makeEdge(source, port, idOf(edge.target), targetPort(edge))];
-    if (whole !== undefined) for (const each of made) stands.set(each, whole);
-    return made;
+  const after = (source: string, port: string, inner: DocumentEdge, before?: DocumentEdge) => {
+    const outer =
+      ports.get(inner.target) === OUTPUT
+        ? document.edges.filter((each) => each.source === id && sourcePort(each) === inner.target)
+        : [undefined];
+    return outer.map((each) => {
+      const target = each?.target ?? idOf(inner.target);
+      const next = makeEdge(source, port, target, targetPort(each ?? inner));
+      const whole = before ?? each;
+      if (whole !== undefined) stands.set(next, whole);
+      joined.set(next, { before, inner, after: each });
+      return next;
+    });
   };
   const edges = [
     ...document.edges.flatMap((edge) => {
@@ -107,7 +119,23 @@ export function insideOf(
       .filter((edge) => ports.get(edge.source) !== INPUT)
       .flatMap((edge) => after(idOf(edge.source), sourcePort(edge), edge)),
   ];
-  return { nodes, edges, stands };
+  const drawn = (definition.nodes as readonly DocumentNode[]).every(
+    ({ kind, position }) => kind === INPUT || kind === OUTPUT || position !== undefined,
+  );
+  const bends: Inside["bends"] = (by, around) => {
+    const outer = pointsOf(around);
+    // Without places of nodes, those of bends mean nothing.
+    const inner = pointsOf(drawn ? (definition as Pick<TopologyDocument, "drawing">) : {});
+    const at = (edge: DocumentEdge | undefined) =>
+      (edge === undefined ? undefined : outer.get(edgeId(edge))) ?? [];
+    return [...joined].flatMap(([edge, parts]) => {
+      const own = inner.get(edgeId(parts.inner)) ?? [];
+      const moved = own.map(({ x, y }) => ({ x: x + by.x, y: y + by.y }));
+      const points = [...at(parts.before), ...moved, ...at(parts.after)];
+      return points.length === 0 ? [] : [{ ...edge, points }];
+    });
+  };
+  return { idOf, nodes, edges, stands, bends };
 }
 
 /** The texts of an opened fragment with the values of its parameters. */
@@ -305,18 +333,18 @@ function open(
     x: closed.x + FRAME - bounds.x,
     y: closed.y - (first === undefined ? bounds.y : positionOf(first).y),
   };
-  const top = bounds.y + by.y - FRAME - HEAD;
-  const bottom = bounds.y + by.y + bounds.height + FRAME;
+  const frame = framed({ ...bounds, x: bounds.x + by.x, y: bounds.y + by.y });
+  const bottom = frame.y + frame.height;
   // Within a frame, all that is above or below the frame moves.
   const around = frames.find((frame) => frame.depth === 0 && frame.nodes.includes(node.id))?.box;
   const insertion: Insertion = {
     right: closed.x + closed.width,
-    dx: Math.max(0, bounds.width + FRAME * 2 - closed.width),
+    dx: Math.max(0, frame.width - closed.width),
     from: around?.x ?? closed.x,
     to: around === undefined ? closed.x + closed.width : around.x + around.width,
     top: closed.y,
     bottom: closed.y + closed.height,
-    up: Math.max(0, closed.y - top),
+    up: Math.max(0, closed.y - frame.y),
     down: Math.max(0, bottom - closed.y - closed.height),
   };
   const nodes = document.nodes.flatMap((each): DocumentNode[] => {
@@ -349,9 +377,10 @@ function open(
     nodes: own.map((each) => each.id),
     ...(parent === undefined ? {} : { parent }),
   };
-  const drawn = placedBends(moveNotes({ ...document, nodes, edges: inside.edges }, notes), (at) =>
+  const shifted = placedBends(moveNotes({ ...document, nodes, edges: inside.edges }, notes), (at) =>
     place(moved(insertion, point(at))),
   );
+  const drawn = withBendsFor(shifted, node.id, inside.bends(by, shifted));
   return {
     document: setGroups(drawn, [...groups, group]),
     inner: group.nodes,

@@ -1,6 +1,6 @@
 /** The way of a wire: from an output to an input to its right, around the nodes between them. */
 
-import { pointsOf, wayThrough } from "./bends";
+import { type Divided, divided, pointsOf, wayThrough } from "./bends";
 import { type Catalog, portsOf } from "./catalog";
 import {
   type DocumentEdge,
@@ -127,9 +127,18 @@ function columnsOf<T extends Box>(boxes: readonly T[]): (from: Position, to: Pos
   };
 }
 
+/** The points of an edge, of which those within collapsed groups are not drawn. */
+export function dividedBy(
+  edge: DocumentEdge,
+  points: readonly Position[],
+  hidden: Folded["hidden"],
+): Divided {
+  return divided(points, hidden.get(edge.source)?.area, hidden.get(edge.target)?.area);
+}
+
 /**
  * The corners of every wire that carries records and goes to the right or is bent, by the id of the edge. Collapsed groups
- * stand for the nodes in them, and wires to them are not bent.
+ * stand for the nodes in them.
  */
 export function ways(
   document: TopologyDocument,
@@ -155,8 +164,8 @@ export function ways(
     if (own[0] === own[1]) continue;
     const ends = endsOf(edge, nodes, catalog, hidden);
     if (ends === null) continue;
-    const points = bent.get(edgeId(edge));
-    if (points !== undefined && !hidden.has(edge.source) && !hidden.has(edge.target)) {
+    const points = dividedBy(edge, bent.get(edgeId(edge)) ?? [], hidden).between;
+    if (points.length > 0) {
       found.set(edgeId(edge), wayThrough(...ends, points));
       continue;
     }

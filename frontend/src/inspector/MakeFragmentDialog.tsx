@@ -32,10 +32,11 @@ export function MakeFragmentDialog({ onClose }: { onClose: () => void }) {
   const services = useServices();
   const queries = useQueryClient();
   // The nodes that were selected when it was opened.
-  const [{ document, known, nodes }] = useState(() => {
+  const [{ catalog, document, known, nodes }] = useState(() => {
     const state = useDesigner.getState();
-    const { document: drawn, selection } = state;
+    const { catalog: kinds, document: drawn, selection } = state;
     return {
+      catalog: kinds,
       document: drawn,
       known: state.result?.ports ?? {},
       nodes: withStores(drawn, selection.nodes),
@@ -52,14 +53,14 @@ export function MakeFragmentDialog({ onClose }: { onClose: () => void }) {
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (ports === null || !sound || name.trim() === "") return;
+    if (catalog === null || ports === null || !sound || name.trim() === "") return;
     setBusy(true);
     setError(null);
     try {
-      const fragment = fragmentOf(document, nodes, name.trim(), ports, names);
+      const fragment = fragmentOf(document, catalog, nodes, name.trim(), ports, names);
       await services.createFragment(name.trim(), fragment);
       void queries.invalidateQueries({ queryKey: ["fragments"] });
-      const made = replaced(document, nodes, ports, names, `${name.trim()}@1`, fragment);
+      const made = replaced(document, catalog, nodes, ports, names, `${name.trim()}@1`, fragment);
       useDesigner
         .getState()
         .change(t("Make the fragment {name}", { name: name.trim() }), () => made.document, {

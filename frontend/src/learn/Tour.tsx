@@ -59,7 +59,7 @@ const STEP = 24;
  * Where the card covers least of what it explains: of the target, unless that fills the page, and of the nodes. Of such
  * places, the one nearest to the target.
  */
-export function freePlace(
+export function placeOfCard(
   target: Box | null,
   nodes: readonly Box[],
   card: { width: number; height: number },
@@ -134,7 +134,7 @@ function Card({ at, step }: { at: number; step: TourStep }) {
     if (found !== null && step !== null)
       setSize({ width: found.offsetWidth, height: found.offsetHeight });
   }, [step]);
-  const { left, top } = useMemo(() => freePlace(target, nodes, size), [target, nodes, size]);
+  const { left, top } = useMemo(() => placeOfCard(target, nodes, size), [target, nodes, size]);
   const last = at === STEPS.length - 1;
   return (
     <>

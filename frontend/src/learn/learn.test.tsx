@@ -13,7 +13,7 @@ import { theme } from "../theme/theme";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { LearnDialog } from "./LearnDialog";
 import { LESSONS } from "./lessons";
-import { freePlace, placeOf, Tour } from "./Tour";
+import { placeOf, placeOfCard, Tour } from "./Tour";
 import { STEPS } from "./tourSteps";
 
 const DOCUMENTS = join(import.meta.dirname, "../../../backend/catalog/documents");
@@ -149,12 +149,12 @@ test("the card of the tour covers neither the panel that it is about nor a node"
     width: 216,
     height: 56,
   }));
-  const at = freePlace(panel, nodes, card);
+  const at = placeOfCard(panel, nodes, card);
   const apart = (box: typeof panel) =>
     at.left + at.width <= box.left ||
     box.left + box.width <= at.left ||
     at.top + at.height <= box.top ||
     box.top + box.height <= at.top;
   expect([panel, ...nodes].map(apart)).toEqual([true, true, true, true]);
-  expect(freePlace(panel, [], card)).toEqual(placeOf(panel, card));
+  expect(placeOfCard(panel, [], card)).toEqual(placeOf(panel, card));
 });

@@ -3,7 +3,7 @@ import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { createFragment, listFragments } from "../api/fragmentCalls";
-import { subscribe } from "../api/live";
+import { type Connection, subscribe } from "../api/live";
 import { requireSimulator } from "../api/starting";
 import {
   jsonSamples,
@@ -42,6 +42,7 @@ import {
   endEditing,
   flushDraft,
   lastFlush,
+  retryDraft,
   useEditing,
 } from "../versions/editing";
 import Designer from "../workbench/Designer";
@@ -97,7 +98,11 @@ function useLiveFeed(id: number, ready: boolean, asked: number | null) {
     if (!ready) return;
     const { receive, setConnection } = useLive.getState();
     const one = deployment === null ? "" : `&deployment=${deployment}`;
-    const subscription = subscribe(`/api/live?topology=${id}${one}`, receive, setConnection);
+    const connected = (connection: Connection) => {
+      setConnection(connection);
+      if (connection === "open") retryDraft();
+    };
+    const subscription = subscribe(`/api/live?topology=${id}${one}`, receive, connected);
     return () => subscription.close();
   }, [id, ready, deployment]);
 }
@@ -154,8 +159,10 @@ function useKeepDraft() {
       if (document.visibilityState === "hidden") void flushDraft();
     };
     addEventListener("beforeunload", leave);
+    addEventListener("online", retryDraft);
     document.addEventListener("visibilitychange", hide);
     return () => {
+      removeEventListener("online", retryDraft);
       removeEventListener("beforeunload", leave);
       document.removeEventListener("visibilitychange", hide);
     };

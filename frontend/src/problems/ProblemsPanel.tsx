@@ -12,6 +12,20 @@ import { byNode, hasSink } from "./groups";
 import { FixAll, FixButton } from "./laterFixes";
 import classes from "./problems.module.css";
 
+/** That no result is written, which is no error while a store can be queried. */
+const NO_SINK: Diagnostic = {
+  code: "no_results",
+  severity: "warning",
+  node: null,
+  parameter: null,
+  path: null,
+  position: null,
+  blocks: null,
+  message: "",
+  hint: "",
+  facts: {},
+};
+
 /** All diagnostics, grouped by node; a click goes to the node and the field. */
 export function ProblemsPanel() {
   const result = useDesigner((state) => state.result);
@@ -50,7 +64,10 @@ export function ProblemsPanel() {
   }
   if (diagnostics.length === 0) {
     return (
-      <Empty title={t("No problems")}>
+      <Empty
+        title={t("No problems")}
+        action={hasSink(document) ? undefined : <FixButton diagnostic={NO_SINK} />}
+      >
         {hasSink(document)
           ? t("This topology compiles.")
           : t({

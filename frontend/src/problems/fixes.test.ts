@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import type { Diagnostic } from "../api/types";
 import { CATALOG, editor } from "../commands/kit";

@@ -39,4 +39,12 @@ test("a topology that compiles without a sink is not called ready", () => {
   const whole = aDocument();
   const open = { ...whole, nodes: whole.nodes.filter((node) => !node.kind.startsWith("sink.")) };
   expect([hasSink(whole), hasSink(open)]).toEqual([true, false]);
+  const node = { id: "f", kind: "fragment", params: { fragment: "F@1" } };
+  const used = { ...open, nodes: [...open.nodes, node] };
+  const sink = { id: "s", kind: "sink.topic" };
+  const fragments = (nodes: object[]) => ({ "F@1": { nodes, edges: [] } }) as never;
+  expect(hasSink({ ...used, fragments: fragments([sink]) })).toBe(true);
+  expect(hasSink({ ...used, fragments: fragments([{ id: "o", kind: "peek" }]) })).toBe(false);
+  const fragment = { ...open, nodes: [...open.nodes, { id: "o", kind: "fragment.output" }] };
+  expect(hasSink(fragment)).toBe(true);
 });

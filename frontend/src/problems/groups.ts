@@ -2,6 +2,7 @@
 
 import type { Diagnostic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
+import { definitionsOf, OUTPUT } from "../graph/fragments";
 
 interface ProblemGroup {
   readonly node: string | null;
@@ -28,7 +29,10 @@ export function byNode(
     .map(([node, list]) => ({ node, diagnostics: list.toSorted((a, b) => weight(a) - weight(b)) }));
 }
 
-/** Whether the topology writes anything. It compiles without a sink. */
+/** Whether the topology writes anything, itself or in a fragment; a fragment has outputs. It compiles without a sink. */
 export function hasSink(document: TopologyDocument): boolean {
-  return document.nodes.some((node) => node.kind.startsWith("sink."));
+  const parts = Object.values(definitionsOf(document.fragments, document.nodes));
+  const kinds = [document, ...parts].flatMap(({ nodes }) => nodes.map(({ kind }) => kind));
+  const ends = document.nodes.some(({ kind }) => kind === OUTPUT);
+  return ends || kinds.some((kind) => kind.startsWith("sink."));
 }

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { notifications } from "@mantine/notifications";
 import { afterEach, expect, test, vi } from "vitest";
 import type { RawRecord } from "../api/types";

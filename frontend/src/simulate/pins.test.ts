@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import type { SimulationResult } from "../api/types";
 import { editor } from "../commands/kit";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { SimulationStep } from "../api/types";
 import { breakpointsIn, codeOf, useBreakpoints } from "../designer/breakpoints";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, describe, expect, test } from "vitest";
 import { ago, bytes, clock, count, rate, span, streamClock } from "./format";
 import { setLanguage } from "./i18n";

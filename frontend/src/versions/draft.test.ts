@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TopologyDocument } from "../graph/document";
 import { aDocument } from "../testing/samples";
@@ -39,6 +40,25 @@ test("what could not be sent is tried again until it could", async () => {
   await vi.advanceTimersByTimeAsync(10_000);
   expect(states.at(-1)).toBe("saved");
   expect(keep.dirty).toBe(false);
+});
+
+test("what could not be sent is sent at once when the server is back", async () => {
+  let down = true;
+  const put = vi.fn(async () => {
+    if (down) throw new Error("no server");
+  });
+  const { keep, states } = keeper(put);
+  keep.changed(named("a"));
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(states.at(-1)).toBe("failed");
+  down = false;
+  const calls = put.mock.calls.length;
+  keep.retry();
+  await vi.advanceTimersByTimeAsync(10);
+  expect([put.mock.calls.length, states.at(-1)]).toEqual([calls + 1, "saved"]);
+  keep.retry();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(put).toHaveBeenCalledTimes(calls + 1);
 });
 
 test("a change while one is being sent follows it, never overtakes it", async () => {

@@ -18,7 +18,7 @@ interface DraftKeeperOptions {
 
 /**
  * Sends the latest document after a pause in the changes, one request at a time. A failed request is retried after
- * 1, 2, 4 … 30 s until it succeeds or a newer document replaces it. After a collision, nothing is sent until `resume`.
+ * 1, 2, 4 … 30 s until it succeeds or a newer document replaces it, and on `retry`. After a collision, nothing is sent until `resume`.
  */
 export class DraftKeeper {
   private readonly delay: number;
@@ -56,6 +56,11 @@ export class DraftKeeper {
     clearTimeout(this.timer);
     this.options.onState("saved");
     this.options.onUnsent?.(null);
+  }
+
+  /** Sends at once what failed before, because the server responds again. */
+  retry(): void {
+    if (this.failures > 0 && this.waiting !== null && !this.collided) this.schedule(0);
   }
 
   /** Sends unsent changes at once; resolves when they have been sent or have failed. */

@@ -185,6 +185,11 @@ export function draftIsDirty(): boolean {
   return keeper?.dirty ?? false;
 }
 
+/** Sends a draft that could not be sent, because the server responds again. */
+export function retryDraft(): void {
+  keeper?.retry();
+}
+
 export function flushDraft(): Promise<void> {
   return keeper?.flush() ?? Promise.resolve();
 }

@@ -80,3 +80,49 @@ test("parameters of one side stay, and the fragments that the merged nodes use",
   expect(joined.parameters).toEqual(mine.parameters);
   expect(Object.keys(joined.fragments ?? {})).toEqual(["Clean@2"]);
 });
+
+test("what both sides drew is kept: notes and groups with the same number, moves and bends", () => {
+  const [first, second] = base.nodes.map((node) => node.id);
+  const old: TopologyDocument = {
+    ...base,
+    drawing: { notes: [{ id: "note-1", text: "both" }] },
+  };
+  const mine: TopologyDocument = {
+    ...old,
+    drawing: {
+      notes: [
+        { id: "note-1", text: "both" },
+        { id: "note-2", text: "mine" },
+      ],
+      groups: [{ id: "group-1", nodes: [first ?? ""] }],
+    },
+  };
+  const theirs: TopologyDocument = {
+    ...old,
+    nodes: old.nodes.map((node) => ({ ...node, position: { x: 8, y: 16 } })),
+    drawing: {
+      notes: [
+        { id: "note-1", text: "changed" },
+        { id: "note-2", text: "theirs" },
+      ],
+      groups: [{ id: "group-1", nodes: [second ?? ""] }],
+      muted: [second ?? ""],
+    },
+  };
+  const { drawing, nodes } = merged(old, mine, theirs, new Map());
+  expect(drawing).toEqual({
+    groups: [
+      { id: "group-1", nodes: [first] },
+      { id: "group-2", nodes: [second] },
+    ],
+    notes: [
+      { id: "note-1", text: "changed" },
+      { id: "note-2", text: "mine" },
+      { id: "note-3", text: "theirs" },
+    ],
+    muted: [second],
+  });
+  expect(nodes.every((node) => node.position?.x === 8)).toBe(true);
+  const removed = merged(mine, { ...mine, drawing: { groups: [] } } as never, mine, new Map());
+  expect(removed.drawing?.notes ?? []).toEqual([]);
+});

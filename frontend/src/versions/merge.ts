@@ -2,7 +2,7 @@
 
 import type { DocumentEdge, DocumentNode, TopologyDocument } from "../graph/document";
 import { edgeId } from "../graph/document";
-import { pruned } from "../graph/drawing";
+import { freshMark, pruned } from "../graph/drawing";
 import { definitionsOf } from "../graph/fragments";
 
 export type Side = "mine" | "theirs";
@@ -75,7 +75,8 @@ export function differences(
  * The merged document, with a choice for each node that differs.
  *
  * An edge that one side added or removed since the ancestor is added or removed; edges of removed nodes are removed.
- * Settings, topics, description, and groups and notes are `mine` if they differ from the ancestor, else `theirs`.
+ * Settings, topics and description are `mine` if they differ from the ancestor, else `theirs`; so is each group, note, bend
+ * and other item of the drawing, and the position of each node.
  */
 export function merged(
   base: TopologyDocument | null,
@@ -83,12 +84,13 @@ export function merged(
   theirs: TopologyDocument,
   choices: ReadonlyMap<string, Side>,
 ): TopologyDocument {
-  const [myNodes, theirNodes] = [byId(mine), byId(theirs)];
+  const [baseNodes, myNodes, theirNodes] = [byId(base), byId(mine), byId(theirs)];
+  const moved = (id: string) => same(myNodes.get(id), baseNodes.get(id));
   const differing = new Map(differences(base, mine, theirs).map((each) => [each.id, each]));
   const order = [...new Set([...theirNodes.keys(), ...myNodes.keys()])];
   const nodes: DocumentNode[] = [];
   for (const id of order) {
-    const side = choices.get(id) ?? differing.get(id)?.proposed ?? "mine";
+    const side = choices.get(id) ?? differing.get(id)?.proposed ?? (moved(id) ? "theirs" : "mine");
     const node = (side === "mine" ? myNodes : theirNodes).get(id);
     if (node !== undefined) nodes.push(node);
   }
@@ -96,12 +98,8 @@ export function merged(
   const edges = mergedEdges(base, mine, theirs).filter(
     (edge) => kept.has(edge.source) && kept.has(edge.target),
   );
-  const settled = <K extends "settings" | "topics" | "description" | "parameters" | "drawing">(
-    field: K,
-  ) =>
-    canonical(mine[field] ?? null) === canonical(base?.[field] ?? null)
-      ? theirs[field]
-      : mine[field];
+  const settled = <K extends "settings" | "topics" | "description" | "parameters">(field: K) =>
+    same(mine[field], base?.[field]) ? theirs[field] : mine[field];
   const joined: TopologyDocument = { ...theirs, name: mine.name, nodes, edges };
   const rest = {
     settings: settled("settings"),
@@ -109,7 +107,7 @@ export function merged(
     description: settled("description"),
     parameters: settled("parameters"),
   };
-  const drawing = settled("drawing");
+  const drawing = mergedDrawing(base?.drawing, mine.drawing, theirs.drawing);
   const { drawing: _theirs, fragments: _used, ...undrawn } = joined;
   const fragments = definitionsOf({ ...theirs.fragments, ...mine.fragments }, nodes);
   return pruned({
@@ -118,6 +116,72 @@ export function merged(
     ...(drawing === undefined ? {} : { drawing }),
     ...(Object.keys(fragments).length === 0 ? {} : { fragments }),
   });
+}
+
+type Drawing = NonNullable<TopologyDocument["drawing"]>;
+type Item = NonNullable<Drawing[Exclude<keyof Drawing, "program">]>[number];
+
+const same = (one: unknown, other: unknown) => canonical(one ?? null) === canonical(other ?? null);
+
+/** What tells the items of a part of a drawing apart. */
+function keyOf(item: Item): string {
+  if (typeof item === "string") return item;
+  if ("id" in item) return item.id;
+  return "node" in item ? item.node : edgeId(item);
+}
+
+/** A drawing with what each side added to, removed from and changed in its lists. */
+function mergedDrawing(
+  base: Drawing | undefined,
+  mine: Drawing | undefined,
+  theirs: Drawing | undefined,
+): Drawing | undefined {
+  if (same(mine, base)) return theirs;
+  if (same(theirs, base)) return mine;
+  const found: Record<string, unknown> = {};
+  for (const part of ["groups", "notes", "bends", "pins", "muted", "doubles"] as const) {
+    const items = mergedItems(base?.[part] ?? [], mine?.[part] ?? [], theirs?.[part] ?? []);
+    if (items.length > 0) found[part] = items;
+  }
+  const program = same(mine?.program, base?.program) ? theirs?.program : mine?.program;
+  if (program !== undefined) found.program = program;
+  return Object.keys(found).length === 0 ? undefined : (found as Drawing);
+}
+
+function mergedItems(
+  base: readonly Item[],
+  mine: readonly Item[],
+  theirs: readonly Item[],
+): readonly Item[] {
+  const byKey = (items: readonly Item[]) => new Map(items.map((item) => [keyOf(item), item]));
+  const [before, my, their] = [byKey(base), byKey(mine), byKey(theirs)];
+  const found: Item[] = [];
+  for (const item of mine) {
+    const [old, other] = [before.get(keyOf(item)), their.get(keyOf(item))];
+    if (old === undefined || !same(item, old)) found.push(item);
+    else if (other !== undefined) found.push(other);
+  }
+  // Two people number what they add alike.
+  const taken = [...mine, ...theirs].flatMap((item) =>
+    typeof item === "object" && "id" in item ? [{ id: item.id }] : [],
+  );
+  const grouped = new Set(
+    found.flatMap((item) => (typeof item === "object" && "nodes" in item ? item.nodes : [])),
+  );
+  for (const item of theirs) {
+    const key = keyOf(item);
+    if (before.has(key) && (my.has(key) || same(item, before.get(key)))) continue;
+    if (!before.has(key) && same(item, my.get(key))) continue;
+    const own = typeof item === "object" && "nodes" in item;
+    const kept = own ? { ...item, nodes: item.nodes?.filter((id) => !grouped.has(id)) } : item;
+    if (!my.has(key)) found.push(kept as Item);
+    else if (typeof kept === "object" && "id" in kept) {
+      const id = freshMark(taken, kept.id.replace(/-\d+$/, ""));
+      taken.push({ id });
+      found.push({ ...kept, id } as Item);
+    }
+  }
+  return found;
 }
 
 function mergedEdges(

@@ -64,6 +64,11 @@ def code_of(
             raise TypeError("an instance of a processor already has its arguments")
         given = _arguments(processor)
         processor = type(processor)
+    if not isinstance(processor, type | str):
+        raise TypeError(
+            'a processor is a class, an instance of a class that extends Processor, or "file.py:'
+            f'Class", found {processor!r}'
+        )
     code = _code_of(processor, place)
     made = {name: _json(value, f"the argument {name} of {code.class_name}")
             for name, value in given.items()}  # fmt: skip

@@ -10,6 +10,7 @@ from millrace_compiler.types.types import BOOLEAN, DataType
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import Place, calling
+from millrace_runtime.dsl.arguments import SqlType
 from millrace_runtime.dsl.definitions import Definitions, OtherFile
 from millrace_runtime.dsl.functions import Functions, Runs, Site, shown, typed
 from millrace_runtime.functions import returned
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from millrace_runtime.dsl.nodes import Nodes
 
 #: Types of what functions return, by the parameter, or of the only one whose type is not known.
-Returns = Mapping[str, str] | str | None
+Returns = Mapping[str, SqlType] | SqlType | None
 #: Names that Spark's parser takes for something else than a function.
 _QUOTED = frozenset(
     {"any", "array", "case", "cast", "ceil", "collate", "exists", "extract", "filter", "first",
@@ -139,7 +140,7 @@ class Called:
         lines = self._definitions.lines(*names)
         return packed(text, names[0], self._definitions.path, lines, calling())
 
-    def _returns(self, site: Site) -> str | None:
+    def _returns(self, site: Site) -> SqlType | None:
         given = self._given
         if isinstance(given, Mapping):
             return given.get(site.parameter)

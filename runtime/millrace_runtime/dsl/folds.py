@@ -10,6 +10,7 @@ from typing import Any
 from millrace_compiler.declarations.functions import AGGREGATOR, INITIALIZER, MERGER, REDUCER
 from millrace_compiler.types.types import DataType, NoType, parse_type
 
+from millrace_runtime.dsl.arguments import SqlType, sql_type
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import Functions, Site, record
 from millrace_runtime.dsl.nodes import About, End
@@ -47,12 +48,13 @@ class Fold:
         }
 
     def aggregated(
-        self, type: str, given: Mapping[str, object], about: About, *, method: str = "aggregate"
+        self, type: SqlType, given: Mapping[str, object], about: About, *, method: str = "aggregate"
     ) -> dict[str, object]:
         """The parameters of an aggregation into a type."""
-        expects = _parsed(type)
+        text = sql_type(type, method)
+        expects = _parsed(text)
         node = about.get("name")
-        made: dict[str, object] = {"type": type}
+        made: dict[str, object] = {"type": text}
         for name, each in given.items():
             if name == "initializer":
                 site = Site(method, name, {}, INITIALIZER, expects)

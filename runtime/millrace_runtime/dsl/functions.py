@@ -37,6 +37,7 @@ from millrace_model.documents import (
 
 from millrace_runtime.code.code import ProcessorCode, packed
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.arguments import SqlType, sql_type
 from millrace_runtime.dsl.definitions import branching, definition_of
 from millrace_runtime.errors import ProgramError
 from millrace_runtime.functions import returned
@@ -316,12 +317,18 @@ class Functions:
         return returned.sampled(runs.source.function, _types(runs, site)).type
 
     def returns(
-        self, runs: Runs, site: Site, node: str | None, given: str | None, *, pairs: bool = False
+        self,
+        runs: Runs,
+        site: Site,
+        node: str | None,
+        given: SqlType | None,
+        *,
+        pairs: bool = False,
     ) -> DataType:
         """The type of what a function returns: given, annotated, or that of samples."""
         if given is not None:
             try:
-                return parse_type(given)
+                return parse_type(sql_type(given, "returns="))
             except NoType as error:
                 raise self.error(site, node, f"returns={given!r} is not a type: {error}.") from None
         pairs = pairs or site.pairs or site.method == "map"
@@ -359,7 +366,7 @@ def record(port: Port, *, present: bool = False) -> dict[str, Column]:
 
 
 def typed(
-    site: Site, returns: str | None, given: Any, functions: Functions, node: str | None
+    site: Site, returns: SqlType | None, given: Any, functions: Functions, node: str | None
 ) -> Site:
     """The site, with the type that a function returns, if it is given."""
     if returns is None:
@@ -367,7 +374,7 @@ def typed(
     if isinstance(given, str):
         raise TypeError("returns= is the type of a function; an expression has its own")
     try:
-        return replace(site, expects=parse_type(returns))
+        return replace(site, expects=parse_type(sql_type(returns, "returns=")))
     except NoType as error:
         raise functions.error(site, node, f"returns={returns!r} is not a type: {error}.") from None
 

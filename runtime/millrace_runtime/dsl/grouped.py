@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Generic, Literal, Self, TypeVar, Unpack
 
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.arguments import SqlType, require
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.folds import Fold
 from millrace_runtime.dsl.functions import Expression
@@ -41,6 +42,7 @@ class StreamGroups(Checked, ABC, Generic[T]):
         `custom_windows`: those that a function returns.
         `emit`: every update, or one final result when the window closes.
         """
+        require(window, Window, 'windowed_by takes a window such as tumbling("5 minutes")')
         made = type(self)(self._stream, self._by, self._repartition)
         made._window, made._emit = window, None if emit == "every_update" else emit
         made._places = [*self._places, calling()]
@@ -60,7 +62,7 @@ class StreamGroups(Checked, ABC, Generic[T]):
 
     def aggregate(
         self,
-        type: str,
+        type: SqlType,
         *,
         initializer: Expression,
         aggregator: Expression,
@@ -148,7 +150,7 @@ class TableGroups(Checked, ABC, Generic[T]):
 
     def aggregate(
         self,
-        type: str,
+        type: SqlType,
         *,
         initializer: Expression,
         aggregator: Expression,
@@ -203,11 +205,12 @@ class Cogroups(Checked, Generic[T]):
 
     def windowed_by(self, window: Window) -> Self:
         """Group by time as well; see `GroupedStream.windowed_by`."""
+        require(window, Window, 'windowed_by takes a window such as tumbling("5 minutes")')
         return type(self)(self._inputs, window)
 
     def aggregate(
         self,
-        type: str,
+        type: SqlType,
         *,
         initializer: Expression,
         merger: Expression | None = None,

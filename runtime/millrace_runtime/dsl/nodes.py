@@ -19,6 +19,7 @@ from millrace_model.documents import (
 )
 
 from millrace_runtime.code.places import Comment, Place, calling, comments
+from millrace_runtime.dsl.arguments import require_format
 from millrace_runtime.dsl.functions import Functions
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.job.outside import Outside
@@ -105,6 +106,9 @@ class Nodes:
                     f'{kind} takes a store such as key_value_store("name"), found {store!r}'
                 )
         given = {name: value for name, value in params.items() if value is not None}
+        if kind.startswith(("source.", "sink.")):
+            for place in ("key", "value"):
+                require_format(given.get(place), place)
         given |= _functions(kind, about)
         topics = given.get("topics") or ([given["topic"]] if "topic" in given else [])
         id_ = self._ids.take(about.get("name") or self._ids.default(base_of(kind, topics)))

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, TypedDict, Unpack
 
 from millrace_runtime.code.places import Place, calling
+from millrace_runtime.dsl.arguments import SqlType, sql_type
 from millrace_runtime.keywords import checked
 
 #: Whole milliseconds, text such as "5 minutes", or a timedelta.
@@ -46,8 +47,8 @@ class StoreOptions(TypedDict, total=False):
     `description`: see `About`.
     """
 
-    key_type: str | None
-    value_type: str | None
+    key_type: SqlType | None
+    value_type: SqlType | None
     persistent: bool
     logging: bool
     logging_config: Mapping[str, str] | None
@@ -116,6 +117,9 @@ def _store(
     """Create a store. Omitted parameters and defaults are not part of the document."""
     given: dict[str, Any] = dict(options)
     id_, label, description = (given.pop(key, None) for key in ("id", "label", "description"))
+    for part in ("key_type", "value_type"):
+        if given.get(part) is not None:
+            given[part] = sql_type(given[part], f"{part}=")
     params = given | {key: in_milliseconds(value) for key, value in (times or {}).items()} | more
     params = {k: v for k, v in params.items() if v not in (None, {}) and v is not _DEFAULTS.get(k)}
     if "logging_config" in params:

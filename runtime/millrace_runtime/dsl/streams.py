@@ -17,6 +17,7 @@ from millrace_compiler.types.types import DataType
 
 from millrace_runtime.code.code import ProcessorCode, ProcessorSource, code_of
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.arguments import SqlType, require, sql_type
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.functions import (
     Columns,
@@ -66,6 +67,7 @@ class Records(Writable):
 
         `default`: name of the branch for records without a match (default: they are dropped).
         """
+        require(branches, Mapping, "split takes predicates by the names of their branches")
         node = about.get("name")
         functions = self._nodes.functions
         sites = {port: self._site("split", f"branches.{port}", CONDITION) for port in branches}
@@ -90,8 +92,8 @@ class Records(Writable):
         processor: ProcessorSource,
         *,
         arguments: Mapping[str, Any] | None = None,
-        key_type: str | None = None,
-        value_type: str | None = None,
+        key_type: SqlType | None = None,
+        value_type: SqlType | None = None,
         outputs: None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
         also: Also = (),
@@ -103,8 +105,8 @@ class Records(Writable):
         processor: ProcessorSource,
         *,
         arguments: Mapping[str, object] | None = None,
-        key_type: str | None = None,
-        value_type: str | None = None,
+        key_type: SqlType | None = None,
+        value_type: SqlType | None = None,
         outputs: Sequence[str],
         stores: Sequence[Store | Table | GlobalTable] = (),
         also: Also = (),
@@ -115,8 +117,8 @@ class Records(Writable):
         processor: ProcessorSource,
         *,
         arguments: Mapping[str, object] | None = None,
-        key_type: str | None = None,
-        value_type: str | None = None,
+        key_type: SqlType | None = None,
+        value_type: SqlType | None = None,
         outputs: Sequence[str] | None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
         also: Also = (),
@@ -141,8 +143,8 @@ class Records(Writable):
         processor: ProcessorSource,
         *,
         arguments: Mapping[str, object] | None = None,
-        key_type: str | None = None,
-        value_type: str | None = None,
+        key_type: SqlType | None = None,
+        value_type: SqlType | None = None,
         outputs: None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
         also: Also = (),
@@ -154,8 +156,8 @@ class Records(Writable):
         processor: ProcessorSource,
         *,
         arguments: Mapping[str, object] | None = None,
-        key_type: str | None = None,
-        value_type: str | None = None,
+        key_type: SqlType | None = None,
+        value_type: SqlType | None = None,
         outputs: Sequence[str],
         stores: Sequence[Store | Table | GlobalTable] = (),
         also: Also = (),
@@ -166,8 +168,8 @@ class Records(Writable):
         processor: ProcessorSource,
         *,
         arguments: Mapping[str, object] | None = None,
-        key_type: str | None = None,
-        value_type: str | None = None,
+        key_type: SqlType | None = None,
+        value_type: SqlType | None = None,
         outputs: Sequence[str] | None = None,
         stores: Sequence[Store | Table | GlobalTable] = (),
         also: Also = (),
@@ -183,14 +185,17 @@ class Records(Writable):
         self,
         kind: str,
         code: ProcessorCode,
-        key_type: str | None,
-        value_type: str | None,
+        key_type: SqlType | None,
+        value_type: SqlType | None,
         outputs: Sequence[str] | None,
         stores: Sequence[Store | Table | GlobalTable],
         also: Also,
         about: About,
     ) -> Stream | dict[str, Stream]:
-        output = {"key": key_type, "value": value_type}
+        output = {
+            name: None if given is None else sql_type(given, f"{name}_type=")
+            for name, given in (("key", key_type), ("value", value_type))
+        }
         methods = _by_method(also)
         params = {
             **code.params,
@@ -229,7 +234,7 @@ class Records(Writable):
         about: About,
         *,
         expects: DataType | None = None,
-        returns: str | None = None,
+        returns: SqlType | None = None,
     ) -> Stream:
         """Add a node with an expression, or the processor of a function that cannot be one."""
         functions, node = self._nodes.functions, about.get("name")
@@ -240,7 +245,7 @@ class Records(Writable):
             return self._run(found, site, returns, about)
         return Stream(self._nodes, self._add(method, {parameter: found}, about))
 
-    def _run(self, runs: Runs, site: Site, returns: str | None, about: About) -> Stream:
+    def _run(self, runs: Runs, site: Site, returns: SqlType | None, about: About) -> Stream:
         """Add the processor that calls a function for each record."""
         functions, node = self._nodes.functions, about.get("name")
         code = functions.code(runs, site, node)
@@ -312,7 +317,7 @@ class Stream(Records):
         *,
         key: Expression | None = None,
         value: Expression | None = None,
-        returns: Mapping[str, str] | str | None = None,
+        returns: Mapping[str, SqlType] | SqlType | None = None,
         **about: Unpack[About],
     ) -> Stream:
         """Compute a new key and a new value for each record.
@@ -337,7 +342,7 @@ class Stream(Records):
         called.keep(self._nodes, made)
         return Stream(self._nodes, made)
 
-    def _map(self, function: Callable[..., Any], returns: str | None, about: About) -> Stream:
+    def _map(self, function: Callable[..., Any], returns: SqlType | None, about: About) -> Stream:
         functions, node = self._nodes.functions, about.get("name")
         params: dict[str, object] = {}
         for element, name in enumerate(("key", "value")):
@@ -349,7 +354,7 @@ class Stream(Records):
         return Stream(self._nodes, self._add("map", params, about))
 
     def map_values(
-        self, value: Expression, *, returns: str | None = None, **about: Unpack[About]
+        self, value: Expression, *, returns: SqlType | None = None, **about: Unpack[About]
     ) -> Stream:
         """Compute a new value for each record and keep the key.
 
@@ -358,13 +363,13 @@ class Stream(Records):
         return self._stateless("map_values", "value", value, about, returns=returns)
 
     def select_key(
-        self, key: Expression, *, returns: str | None = None, **about: Unpack[About]
+        self, key: Expression, *, returns: SqlType | None = None, **about: Unpack[About]
     ) -> Stream:
         """Compute a new key for each record and keep the value."""
         return self._stateless("select_key", "key", key, about, returns=returns)
 
     def flat_map(
-        self, records: Expression, *, returns: str | None = None, **about: Unpack[About]
+        self, records: Expression, *, returns: SqlType | None = None, **about: Unpack[About]
     ) -> Stream:
         """Turn each record into zero or more; the expression is an ARRAY<STRUCT<key, value>>.
 
@@ -373,7 +378,7 @@ class Stream(Records):
         return self._stateless("flat_map", "records", records, about, returns=returns)
 
     def flat_map_values(
-        self, values: Expression, *, returns: str | None = None, **about: Unpack[About]
+        self, values: Expression, *, returns: SqlType | None = None, **about: Unpack[About]
     ) -> Stream:
         """Turn each value into zero or more and keep the key; the expression is an ARRAY<V>."""
         return self._stateless("flat_map_values", "values", values, about, returns=returns)
@@ -394,7 +399,7 @@ class Stream(Records):
         return Table(self._nodes, self._add("to_table", {}, about, stores=[store]))
 
     def group_by(
-        self, key: Expression, *, returns: str | None = None, repartition: str | None = None
+        self, key: Expression, *, returns: SqlType | None = None, repartition: str | None = None
     ) -> GroupedStream:
         """Group records by a new key.
 
@@ -546,7 +551,7 @@ class Table(Records):
         self,
         value: Expression,
         *,
-        returns: str | None = None,
+        returns: SqlType | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
@@ -564,7 +569,7 @@ class Table(Records):
         store: Store | None,
         about: About,
         expects: DataType | None = None,
-        returns: str | None = None,
+        returns: SqlType | None = None,
     ) -> Table:
         """A table whose rows an expression decides. It is not evaluated for deletes."""
         called = Called(self._nodes.functions, returns)
@@ -583,7 +588,7 @@ class Table(Records):
         key: Expression,
         value: Expression | None = None,
         *,
-        returns: Mapping[str, str] | str | None = None,
+        returns: Mapping[str, SqlType] | SqlType | None = None,
         repartition: str | None = None,
     ) -> GroupedTable:
         """Group rows by a new key, with a new value; `repartition` as for a stream.
@@ -605,6 +610,7 @@ class Table(Records):
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:
         """Hold back updates: `until_window_closes()` or `until_time_limit("1 minute")`."""
+        require(until, Suppressed, "suppress takes until_window_closes() or until_time_limit(...)")
         return Table(self._nodes, self._add("suppress", until.parts, about))
 
     def join(
@@ -613,7 +619,7 @@ class Table(Records):
         *,
         joiner: Expression,
         foreign_key: Expression | None = None,
-        returns: str | None = None,
+        returns: SqlType | None = None,
         repartition: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
@@ -633,7 +639,7 @@ class Table(Records):
         *,
         joiner: Expression,
         foreign_key: Expression | None = None,
-        returns: str | None = None,
+        returns: SqlType | None = None,
         repartition: str | None = None,
         store: Store | None = None,
         **about: Unpack[About],
@@ -646,7 +652,7 @@ class Table(Records):
         other: Table,
         *,
         joiner: Expression,
-        returns: str | None = None,
+        returns: SqlType | None = None,
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
@@ -659,7 +665,7 @@ class Table(Records):
         other: Table,
         joiner: Expression,
         foreign_key: Expression | None,
-        returns: str | None,
+        returns: SqlType | None,
         store: Store | None,
         about: About,
         repartition: str | None = None,

@@ -17,6 +17,7 @@ from millrace_model.documents import DocumentSettings, TopologyDocument
 from millrace_runtime.code.code import ProcessorSource, code_of, handler_of
 from millrace_runtime.code.modules import module
 from millrace_runtime.code.places import calling
+from millrace_runtime.dsl.arguments import require
 from millrace_runtime.dsl.called import Called
 from millrace_runtime.dsl.definitions import own_function
 from millrace_runtime.dsl.functions import Expression, Site
@@ -82,6 +83,9 @@ class Topology(Checked):
         optimization: Optimization | None = None,
         modules: Sequence[str] = (),
     ) -> None:
+        require(
+            {} if partitions is None else partitions, Mapping, "partitions= takes numbers by topic"
+        )
         self.name = name
         self.description = description
         self.partitions = dict(partitions or {})
@@ -177,6 +181,8 @@ class Topology(Checked):
             raise TypeError("a stream of a DataFrame or a reader takes exactly one topic name")
         if partitions is not None and not elsewhere:
             raise TypeError("the partitions of a topic are set by Topology(partitions=...)")
+        for topic in topics:
+            require(topic, str, "stream takes names of topics")
         called = Called(self._nodes.functions)
         params = {
             "topics": list(topics) or None,

@@ -144,7 +144,8 @@ class Containers:
             }
         if any(each.kind == "none" for each in parts.values()):
             raise NotTranslated("a field that is always None has no type")
-        parts = {name: fitted(each, None).cleaned for name, each in parts.items()}
+        if expects is None:
+            parts = {name: fitted(each, None).cleaned for name, each in parts.items()}
         listed = ", ".join(f"{constant(name).sql}, {each.sql}" for name, each in parts.items())
         type_ = struct(**{name: each.type for name, each in parts.items()})
         sql = f"named_struct({listed})"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import decimal
+import enum
+import inspect
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 from millrace_compiler.types.types import (
     BIGINT,
@@ -23,7 +25,7 @@ from millrace_compiler.types.types import (
     struct,
 )
 
-from millrace_runtime.processor.values import Struct, fields_of
+from millrace_runtime.processor.values import Struct, fields_of, key_of_map
 
 _SIMPLE: dict[Any, DataType] = {
     int: BIGINT, float: DOUBLE, str: STRING, bool: BOOLEAN, bytes: BINARY,
@@ -36,25 +38,34 @@ _TEXTS = ("a", "1", "a b", "a,b", '{"a": 1}', "2024-01-02T03:04:05", "https://a.
 
 def annotated(function: Callable[..., Any], *, pairs: bool = False) -> DataType | None:
     """Return the type of a function's annotation; None without one that says it."""
+    given = inspect.unwrap(function)
+    if not isinstance(given, FunctionType) or "return" not in given.__annotations__:
+        return None
+    # Alone: those of parameters may name what only type checkers import.
+    alone = FunctionType((lambda: None).__code__, given.__globals__)
+    alone.__annotations__ = {"return": given.__annotations__["return"]}
     try:
-        hints = typing.get_type_hints(function)
+        return type_of_hint(typing.get_type_hints(alone)["return"], pairs=pairs)
     except Exception:  # noqa: BLE001 - an annotation can be any expression of the program
         return None
-    return _of_hint(hints["return"], pairs=pairs) if "return" in hints else None
 
 
-def _of_hint(hint: Any, *, pairs: bool) -> DataType | None:
-    if hint in _SIMPLE:
-        return _SIMPLE[hint]
+def type_of_hint(hint: Any, *, pairs: bool = False) -> DataType | None:
+    """Return the type of an annotation, such as `list[str]` or a dataclass; None if it has none."""
+    hint = getattr(hint, "__supertype__", hint)  # of a NewType
+    if isinstance(hint, type) and _simple(hint) is not None:
+        return _simple(hint)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return merged([_SIMPLE.get(type(each)) for each in args])
     if origin in (Union, types.UnionType):
         some = [each for each in args if each is not type(None)]
-        return _of_hint(some[0], pairs=pairs) if len(some) == 1 else None
+        return type_of_hint(some[0], pairs=pairs) if len(some) == 1 else None
     if typing.is_typeddict(hint) or _is_record(hint):
-        fields = {n: _of_hint(t, pairs=False) for n, t in typing.get_type_hints(hint).items()}
+        fields = {n: type_of_hint(t) for n, t in typing.get_type_hints(hint).items()}
         known = {name: each for name, each in fields.items() if each is not None}
         return struct(**known) if known and len(known) == len(fields) else None
-    made = [_of_hint(each, pairs=pairs) for each in args]
+    made = [type_of_hint(each, pairs=pairs) for each in args]
     found = [each for each in made if each is not None]
     if len(found) < len(made) or not found:
         return None
@@ -65,6 +76,11 @@ def _of_hint(hint: Any, *, pairs: bool) -> DataType | None:
     if origin is tuple and pairs and len(found) == 2:
         return struct(key=found[0], value=found[1])
     return None
+
+
+def _simple(kind: type[Any]) -> DataType | None:
+    """Return the type of a class such as int, or of one that extends it, such as a text's enum."""
+    return next((_SIMPLE[each] for each in kind.__mro__ if each in _SIMPLE), None)
 
 
 def _is_record(hint: Any) -> bool:
@@ -120,7 +136,8 @@ class Samples:
             case "MAP" if self._texts and type_.inner[0] == STRING:
                 return {each: self.value(type_.inner[1], number) for each in self._texts}
             case "MAP":
-                return {self.value(type_.inner[0], number): self.value(type_.inner[1], number)}
+                key = key_of_map(lambda given: self.value(given, number))(type_.inner[0])
+                return {key: self.value(type_.inner[1], number)}
             case "STRUCT":
                 pairs = zip(type_.fields, type_.inner, strict=True)
                 return Struct({name: self.value(each, number) for name, each in pairs})
@@ -134,8 +151,9 @@ class Samples:
         if pairs and isinstance(value, tuple) and len(value) == 2:
             key, item = (self.type_of(each) for each in value)
             return None if key is None or item is None else struct(key=key, value=item)
-        if type(value) in _SIMPLE:
-            return _SIMPLE[type(value)]
+        simple = _simple(type(value))
+        if simple is not None:
+            return simple
         if _is_record(type(value)):
             value = fields_of(value, "it")
         if isinstance(value, list | tuple):
@@ -216,7 +234,7 @@ def _attempts(
 
 
 def _texts_of(function: Any) -> Iterator[str]:
-    """The texts in a function, and in the constants and functions of its file that it uses."""
+    """The texts in a function, and in constants, enums and functions of its file that it uses."""
     seen: set[int] = set()
     waiting: list[Any] = [function]
     while waiting and len(seen) < _MOST_TEXTS * 10:
@@ -228,6 +246,8 @@ def _texts_of(function: Any) -> Iterator[str]:
             yield found
         elif isinstance(found, Mapping | list | tuple | set | frozenset):
             waiting += list(found)[:_MOST_TEXTS]
+        elif isinstance(found, type) and issubclass(found, enum.Enum):
+            waiting += [each.value for each in found][:_MOST_TEXTS]
         elif isinstance(found, FunctionType):
             used = [found.__globals__.get(name) for name in _names_of(found.__code__)]
             cells = [cell.cell_contents for cell in found.__closure__ or () if _is_filled(cell)]

@@ -19,13 +19,13 @@ _RETRY_SECONDS = 0.2
 _ADDRESS = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 
 
-def unreachable(servers: str) -> MillraceError:
-    """Return the error for brokers that do not respond."""
+def unreachable(servers: str, seconds: float = ANSWER_SECONDS) -> MillraceError:
+    """Return the error for brokers that do not respond within a number of seconds."""
     return MillraceError(
         "broker_unreachable",
-        f"The broker at {servers} does not respond within {ANSWER_SECONDS} s. Check its "
+        f"The broker at {servers} does not respond within {seconds:g} s. Check its "
         "address, the network and that it is running.",
-        facts={"servers": servers, "seconds": ANSWER_SECONDS},
+        facts={"servers": servers, "seconds": seconds},
     )
 
 
@@ -42,25 +42,28 @@ def uses_broker(document: Mapping[str, object]) -> bool:
     return False
 
 
-def require_reachable(servers: str | None, protocol: str | None = None) -> None:
+def require_reachable(
+    servers: str | None, protocol: str | None = None, seconds: float | None = None
+) -> None:
     """Ask the brokers for their versions, and close the connections when one has answered.
 
     `protocol`: the security protocol of the connections. Raises MillraceError `broker_unreachable`
-    if none answers within five seconds. An address that is not valid is left to Kafka's client,
-    which says what is wrong with it.
+    if none answers within a number of seconds, by default five. An address that is not valid is
+    left to Kafka's client, which says what is wrong with it.
     """
     found = [_ADDRESS.fullmatch(each.strip()) for each in (servers or "").split(",")]
     places = [(each[1], int(each[2])) for each in found if each is not None]
     if servers is None or len(places) < len(found):
         return
     reached = threading.Event()
-    deadline = time.monotonic() + ANSWER_SECONDS
+    patience = ANSWER_SECONDS if seconds is None else seconds
+    deadline = time.monotonic() + patience
     question = _hello() if (protocol or "").upper().endswith("SSL") else _versions()
     for place in places:
         asking = (place, question, reached, deadline)
         threading.Thread(target=_ask, args=asking, daemon=True).start()
-    if not reached.wait(ANSWER_SECONDS):
-        raise unreachable(servers)
+    if not reached.wait(patience):
+        raise unreachable(servers, patience)
 
 
 def _ask(

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.kafka.reaching import ANSWER_SECONDS, unreachable
+from millrace_runtime.kafka.reaching import ANSWER_SECONDS, require_reachable, unreachable
 from millrace_runtime.session.java_exceptions import is_caused_by
 
 PATIENCE_SECONDS = 30
+#: how long Kafka's client may take to connect to a broker that answers
+CONNECT_SECONDS = 20
 
 
 def prepare(
@@ -30,7 +32,7 @@ def prepare(
     """
     jvm = session._jvm
     with _admin(jvm, client) as admin:
-        _require_answer(jvm, admin, client["bootstrap.servers"])
+        _require_answer(jvm, admin, client)
         found = {name: _partitions(jvm, admin, name) for name in {*sources, *sinks}}
         missing = sorted(name for name in sources if found[name] is None)
         if missing:
@@ -140,17 +142,34 @@ def _admin(jvm: Any, client: Mapping[str, str]) -> Iterator[Any]:
         admin.close(jvm.java.time.Duration.ofMillis(0))
 
 
-def _require_answer(jvm: Any, admin: Any, servers: str) -> None:
+def _require_answer(jvm: Any, admin: Any, client: Mapping[str, str]) -> None:
+    """Wait for the broker. Raises MillraceError `broker_unreachable` if it does not respond.
+
+    A client that has just been loaded on a busy machine takes longer than a broker that answers, so
+    the broker is asked without it before it is given up.
+    """
+    servers = client["bootstrap.servers"]
+    nodes = admin.describeCluster().nodes()
+    if _answers(jvm, nodes, ANSWER_SECONDS):
+        return
+    try:
+        require_reachable(servers, client.get("security.protocol"), seconds=1)
+    except MillraceError:
+        raise unreachable(servers) from None
+    if not _answers(jvm, nodes, CONNECT_SECONDS - ANSWER_SECONDS):
+        raise unreachable(servers, CONNECT_SECONDS)
+
+
+def _answers(jvm: Any, future: Any, seconds: int) -> bool:
     from py4j.protocol import Py4JJavaError
 
     try:
-        admin.describeCluster().nodes().get(
-            ANSWER_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS
-        )
+        future.get(seconds, jvm.java.util.concurrent.TimeUnit.SECONDS)
     except Py4JJavaError as error:
         if not is_caused_by(error, "TimeoutException"):
             raise
-        raise unreachable(servers) from None
+        return False
+    return True
 
 
 def _partitions(jvm: Any, admin: Any, name: str) -> int | None:

@@ -29,8 +29,10 @@ _UNITS = {
 }
 
 
-def duration(value: int | str) -> int:
-    """Return a duration in ms from a whole number of ms, or text such as "250 ms" or "2 hours"."""
+def duration(value: int | str | dt.timedelta) -> int:
+    """Return a duration in ms: of a whole number of ms, text such as "2 hours", or a timedelta."""
+    if isinstance(value, dt.timedelta):
+        return value // dt.timedelta(milliseconds=1)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     number, _, unit = str(value).strip().lower().partition(" ")
@@ -175,13 +177,15 @@ class ProcessorContext(Generic[K, V]):
 
     def schedule(
         self,
-        interval: int | str,
+        interval: int | str | dt.timedelta,
         type: str,
         callback: Callable[[int], None],
         *,
         start_time: int | dt.datetime | None = None,
     ) -> Schedule:
         """Call `callback(ms)` at every interval of stream time or of the wall clock.
+
+        `interval`: in ms, as text such as "10 seconds", or a timedelta.
 
         `start_time`: when it is called first, in ms or as a datetime (without a time zone: UTC),
         and from which the intervals count; those that have passed already are left out. Default:

@@ -19,7 +19,14 @@ from millrace_runtime.processor.channel import Channel
 from millrace_runtime.processor.handling import DeadLetter, FailedRecord, RecordError, Response
 from millrace_runtime.processor.running import run_code
 from millrace_runtime.processor.stores import GIVEN_STORES, open_store
-from millrace_runtime.processor.values import Convert, Struct, decoder, encoder, misfit
+from millrace_runtime.processor.values import (
+    Convert,
+    FrozenStruct,
+    Struct,
+    decoder,
+    encoder,
+    misfit,
+)
 
 if TYPE_CHECKING:
     from millrace_runtime.processor.breakpoints import Breakpoints
@@ -35,6 +42,7 @@ def given_names() -> dict[str, Any]:
         "ProcessorContext": ProcessorContext,
         "Record": Record,
         "Struct": Struct,
+        "FrozenStruct": FrozenStruct,
         **GIVEN_STORES,
         **{each.__name__: each for each in handling},
         "STREAM_TIME": STREAM_TIME,

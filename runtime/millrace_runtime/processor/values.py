@@ -1,7 +1,8 @@
 """Conversion of values between the operator's JSON and Python, checked by their Spark types.
 
 A struct is a dict (`Struct`), an array a list, a map a dict, TIMESTAMP an int (ms), DATE its ISO
-text, DECIMAL a Decimal, BINARY bytes. Where a struct is needed, a dataclass or a NamedTuple is one.
+text, DECIMAL a Decimal, BINARY bytes. As keys of a map, structs are frozen and arrays are tuples.
+Where a struct is needed, a dataclass or a NamedTuple is one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import datetime as dt
 import decimal
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 Convert = Callable[[Any], Any]
 
@@ -46,6 +47,42 @@ class Struct(dict[str, object]):
         return type(self)({**other, **self}) if isinstance(other, dict) else NotImplemented
 
 
+class FrozenStruct(Struct):
+    """A struct that cannot be changed and can be a key of a dict, or in a set.
+
+    Structs that are keys of a map are frozen. `value.counts[FrozenStruct(key)]` finds one.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *given: Any, **fields: object) -> None:
+        super().__init__({name: _frozen(each) for name, each in dict(*given, **fields).items()})
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a dict has none, since it can change
+        return hash(tuple(sorted((name, hash(each)) for name, each in self.items())))
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a FrozenStruct cannot be changed; Struct(it) is a copy that can")
+
+    __setitem__ = __delitem__ = __setattr__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+
+def _frozen(value: Any) -> Any:
+    """Return a value that can be a key of a dict."""
+    if isinstance(value, dict):
+        return value if isinstance(value, FrozenStruct) else FrozenStruct(value)
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def key_of_map(convert: Convert) -> Convert:
+    """Return a converter whose results can be keys of a dict."""
+    return convert if convert is _same else lambda value: _frozen(convert(value))
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -66,7 +103,7 @@ def decoder(kind: Any) -> Convert:
             return _same
         return _optional(lambda items: [element(item) for item in items])
     if kind["type"] == "map":
-        key, value = decoder(kind["keyType"]), decoder(kind["valueType"])
+        key, value = key_of_map(decoder(kind["keyType"])), decoder(kind["valueType"])
         return _optional(lambda pairs: {key(k): value(v) for k, v in pairs})
     fields = {field["name"]: decoder(field["type"]) for field in kind["fields"]}
     if all(convert is _same for convert in fields.values()):

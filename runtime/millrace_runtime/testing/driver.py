@@ -26,12 +26,13 @@ from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.job import Job
 from millrace_runtime.job.outside import Outside, placed
 from millrace_runtime.keywords import Checked
+from millrace_runtime.processor import duration
 from millrace_runtime.results.lines import LAST_LETTER, STOP, partition_of
 from millrace_runtime.simulator.memory import CONTROL_TOPIC, Memory
 from millrace_runtime.testing.failures import RecordFailed, failure
 from millrace_runtime.testing.sessions import analyzer_of, session
 from millrace_runtime.testing.stores import open_store
-from millrace_runtime.testing.times import Duration, Time, length, milliseconds
+from millrace_runtime.testing.times import Duration, Time, milliseconds
 from millrace_runtime.testing.topics import TestInputTopic, TestOutputTopic, TestRecord
 from millrace_runtime.testing.values import FormatSerde, Serde, SinkValues
 
@@ -223,7 +224,7 @@ class TopologyTestDriver(Checked):
 
         Raises ValueError for a negative duration.
         """
-        by = length(advance)
+        by = duration(advance)
         if by < 0:
             raise ValueError(f"the wall clock only advances, found {advance!r}")
         self._wall_clock += by

@@ -18,7 +18,7 @@ from millrace_compiler.types.types import DataType, NoType, parse_type
 from millrace_runtime.dsl.stores import Store as Declared
 from millrace_runtime.processor import duration
 from millrace_runtime.processor.stores import Window, Windowed
-from millrace_runtime.processor.values import Struct, fields_of
+from millrace_runtime.processor.values import Struct, fields_of, key_of_map
 
 
 def key_bytes(key: Any) -> bytes:
@@ -44,12 +44,13 @@ def shaped(kind: DataType | None) -> Callable[[Any], Any]:
         return copy.deepcopy
     parts = [shaped(each) for each in kind.inner]
     named = dict(zip(kind.fields, parts, strict=False))
+    keys = key_of_map(parts[0])
 
     def made(value: Any) -> Any:
         if kind.name == "ARRAY" and isinstance(value, list | tuple):
             return [parts[0](each) for each in value]
         if kind.name == "MAP" and isinstance(value, dict):
-            return {parts[0](key): parts[1](each) for key, each in value.items()}
+            return {keys(key): parts[1](each) for key, each in value.items()}
         if kind.name != "STRUCT" or value is None:
             return copy.deepcopy(value)
         given = value if isinstance(value, dict) else fields_of(value, "a struct")

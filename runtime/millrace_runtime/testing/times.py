@@ -1,10 +1,8 @@
-"""Times and durations of tests, in whole milliseconds."""
+"""Times and durations of tests."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-
-from millrace_runtime.processor import duration
 
 #: Whole milliseconds, or a datetime (without a time zone: UTC).
 Time = int | datetime
@@ -20,10 +18,3 @@ def milliseconds(time: Time) -> int:
     if isinstance(time, bool) or not isinstance(time, int):
         raise TypeError(f"a time must be an int (ms) or a datetime, not {time!r}")
     return time
-
-
-def length(given: Duration) -> int:
-    """Return a duration in ms. Raises ValueError for text that is no duration."""
-    if isinstance(given, timedelta):
-        return given // timedelta(milliseconds=1)
-    return duration(given)

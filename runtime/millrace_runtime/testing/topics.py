@@ -8,7 +8,8 @@ from typing import Any, overload
 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.keywords import Checked
-from millrace_runtime.testing.times import Duration, Time, length, milliseconds
+from millrace_runtime.processor import duration
+from millrace_runtime.testing.times import Duration, Time, milliseconds
 from millrace_runtime.testing.values import Serde
 
 #: Headers as a dict or as pairs; text is encoded as UTF-8.
@@ -70,13 +71,13 @@ class TestInputTopic(Checked):
         self.topic = topic
         self._key, self._value, self._send = key, value, send
         self._time = milliseconds(start_timestamp)
-        self._advance = length(auto_advance)
+        self._advance = duration(auto_advance)
         if self._advance < 0:
             raise ValueError(f"auto_advance must not be negative, found {auto_advance!r}")
 
     def advance_time(self, advance: Duration) -> None:
         """Advance the topic's time. Raises ValueError for a negative duration."""
-        by = length(advance)
+        by = duration(advance)
         if by < 0:
             raise ValueError(f"time only advances, found {advance!r}")
         self._time += by
@@ -145,7 +146,7 @@ class TestInputTopic(Checked):
             for key, value in pairs:
                 self.pipe(key, value)
             return
-        at, by = milliseconds(start), length(0 if advance is None else advance)
+        at, by = milliseconds(start), duration(0 if advance is None else advance)
         for number, (key, value) in enumerate(pairs):
             self.pipe(key, value, at + number * by)
 

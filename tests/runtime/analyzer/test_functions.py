@@ -253,7 +253,9 @@ def test_a_simulation_runs_no_expression_of_an_attacker(
     assert attacker.received == []
 
 
-@pytest.mark.parametrize("plain", [False, True], ids=["exact", "plain"])
+@pytest.mark.parametrize(
+    "plain", [False, pytest.param(True, marks=pytest.mark.long)], ids=["exact", "plain"]
+)
 def test_xml_of_an_attacker_reads_no_file_and_sends_no_request(
     simulators: Any, attacker: hostile.Listener, plain: bool
 ) -> None:

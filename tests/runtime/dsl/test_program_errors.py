@@ -190,3 +190,21 @@ def test_a_silent_broker_is_reported_in_time_with_its_address(warm: Any) -> None
             topics.prepare(warm.spark, client, ("lines",), ())
     assert away.value.code == "broker_unreachable"
     assert time.monotonic() - started < ANSWER_SECONDS + 2
+
+
+def test_a_program_has_dataclasses_whose_annotations_are_text() -> None:
+    text = (
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "from typing import TYPE_CHECKING\n"
+        "from millrace_runtime import Topology, json, string\n"
+        "if TYPE_CHECKING:\n    from collections.abc import Mapping\n"
+        "@dataclass\nclass Order:\n    item: str | None\n    n: int\n"
+        "def made(value: Mapping[str, int]) -> Order:\n    return Order('x', round(value['n']))\n"
+        "topology = Topology('shop')\n"
+        "orders = topology.stream('a', key=string(), value=json(Order), name='a')\n"
+        "orders.map_values(made, name='made').to('out')\n"
+    )
+    nodes = {node["id"]: node["params"] for node in document_of("shop.py", text)["nodes"]}
+    assert nodes["a"]["value"]["schema"] == "item STRING, n BIGINT"
+    assert nodes["made"]["output"] == {"value": "STRUCT<item: STRING, n: BIGINT>"}

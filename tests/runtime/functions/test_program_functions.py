@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NewType
 
 import pytest
 from millrace_compiler import compile_document
@@ -496,3 +497,49 @@ def test_a_column_without_a_session_is_refused_with_the_way_out(
 def test_a_function_of_peek_always_acts(tmp_path: Path) -> None:
     made = nodes(tmp_path, 'orders.peek(lambda value: value["item"])\n')
     assert made["peek"]["kind"] == "process_values"
+
+
+def test_an_initializer_has_the_types_of_the_aggregate() -> None:
+    topology = Topology("t")
+    orders = topology.stream("orders", key=string(), value=json("n INT, p DOUBLE"))
+    orders.group_by_key().aggregate(
+        "STRUCT<n: INT, p: DOUBLE>", name="sums",
+        initializer=lambda: {"n": 0, "p": 0.0},
+        aggregator=lambda key, value, agg: {**agg, "n": agg["n"] + 1},
+    )  # fmt: skip
+    [params] = [each["params"] for each in topology.document()["nodes"] if each["id"] == "sums"]
+    assert params["initializer"] == "named_struct('n', 0, 'p', 0.0D)"
+    assert "functions" not in params
+
+
+class Side(enum.Enum):
+    BUY = "buy"
+    SELL = "sell"
+
+
+class Market(enum.StrEnum):
+    PARIS = "paris"
+
+
+Name = NewType("Name", str)
+
+
+def side(value: Any) -> str:
+    return Side(value["side"]).name
+
+
+def market(value: Any) -> Market:
+    return Market.PARIS
+
+
+def named(value: Any) -> Name:
+    return Name(min(value["side"], key=len))
+
+
+def test_enums_and_new_types_are_texts() -> None:
+    topology = Topology("t")
+    orders = topology.stream("orders", key=string(), value=json("side STRING"))
+    for function in (side, market, named, lambda value: Side(value["side"]).value):
+        orders.map_values(function)
+    made = [each for each in topology.document()["nodes"] if each["kind"] == "process_values"]
+    assert [each["params"]["output"] for each in made] == [{"value": "STRING"}] * 4

@@ -25,7 +25,11 @@ QUERY = (
 
 @pytest.mark.parametrize(
     ("whole_group", "moment"),
-    [(False, "STARTED"), (True, "STARTED"), (True, "STARTING")],
+    [
+        pytest.param(False, "STARTED", marks=pytest.mark.long),
+        (True, "STARTED"),
+        pytest.param(True, "STARTING", marks=pytest.mark.long),
+    ],
     ids=["the process", "its group", "its group while Spark starts"],
 )
 def test_sigterm_ends_a_plain_job_without_an_exception(

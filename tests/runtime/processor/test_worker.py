@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import struct
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 import millrace_runtime.processor.worker as module
 import pytest
 from millrace_runtime.processor import Record, duration
-from millrace_runtime.processor.values import decoder, encoder
+from millrace_runtime.processor.values import FrozenStruct, decoder, encoder
 
 STRING, LONG, INTEGER = "string", "long", "integer"
 STORE = {"name": "counts", "kind": "key_value", "types": {"key": STRING, "value": INTEGER}}
@@ -596,3 +597,21 @@ def test_fields_of_a_struct_are_attributes_too() -> None:
     assert encoder(kind, "it")(value.user) == {"name": "Bob", "items": 3}
     with pytest.raises(AttributeError, match="no field 'age'; the struct's fields: name, items"):
         _ = value.user.age
+
+
+def test_keys_of_a_map_that_are_structs_are_frozen() -> None:
+    fields = [
+        {"name": "item", "type": STRING},
+        {"name": "sizes", "type": {"type": "array", "elementType": STRING}},
+    ]
+    kind = {"type": "map", "keyType": {"type": "struct", "fields": fields}, "valueType": LONG}
+    wire = [[{"item": "pen", "sizes": ["s"]}, 3]]
+    found = decoder(kind)(wire)
+    assert found[FrozenStruct(sizes=["s"], item="pen")] == 3
+    assert copy.deepcopy(found) == found
+    assert encoder(kind, "it")(found) == wire
+    [key] = found
+    assert (key.item, key.sizes) == ("pen", ("s",))
+    for change in (lambda: key.update(item="ink"), lambda: setattr(key, "item", "ink")):
+        with pytest.raises(TypeError, match="cannot be changed; Struct"):
+            change()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ class Command(DeploymentCommand):
         which.add_argument(
             "--document", metavar="DOC", help="save DOC as a new version and deploy it"
         )
+        # What the launcher writes for a program: {"name": "job.py", "places": {node: line}}.
+        parser.add_argument("--program", help=SUPPRESS)
         parser.add_argument(
             "--plan",
             action="store_true",
@@ -58,6 +61,7 @@ class Command(DeploymentCommand):
         """Show the plan; without `--plan`, deploy the version as well."""
         row = self.deployment(options)
         decisions = _decisions(options)
+        program = json.loads(Path(options["program"]).read_bytes()) if options["program"] else {}
         actor = self.actor(row, options)
         try:
             version = self._version(row, options)
@@ -82,11 +86,13 @@ class Command(DeploymentCommand):
                 return
             base = row.topology.latest_number
             if version.number > base:
-                message = f"From {Path(options['document']).name}"
+                message = f"From {program.get('name') or Path(options['document']).name}"
                 version = save_version(actor, row.topology, version.document, message, base)
             request_redeploy(actor, row, version.number, decisions=decisions)
         except ApiError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            place = program.get("places", {}).get(error.data.get("node"))
+            where = f"{place}: " if place else ""
+            raise CommandError(f"{where}{error.message} {error.hint}".strip()) from error
         self.stderr.write(f"Version {version.number} is being deployed. The page shows the steps.")
 
     def _version(self, row: Deployment, options: dict[str, Any]) -> Version:
@@ -146,6 +152,10 @@ def lines_of(plan: StartPlanJson, row: Deployment) -> list[str]:
                 "  " + "  ".join([*map(str.ljust, cell[:3], widths), cell[3]]).rstrip()
                 for cell in cells
             ]
+    tests = plan["tests"]
+    if tests is not None and tests["required"] and tests["doubled"]:
+        nodes, names = ", ".join(tests["doubles"]), ", ".join(tests["doubled"])
+        lines.append(f"Tests that passed only with doubles for {nodes}: {names}")
     how = plan["handover"]
     if how is None:
         return [*lines, "No driver runs."]

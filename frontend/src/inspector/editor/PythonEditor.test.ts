@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { currentCompletions, startCompletion } from "@codemirror/autocomplete";
 import { defaultKeymap } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { EditorState } from "@codemirror/state";
 import { EditorView, runScopeHandlers } from "@codemirror/view";
 import { afterEach, expect, test } from "vitest";

@@ -31,23 +31,28 @@ function Schema(props: {
   wrong: boolean;
   onChange: (text: string) => void;
   onDone: () => void;
+  /** Buttons below. */
+  end: React.ReactNode;
 }) {
-  const { labelId, onChange, onDone, placeholder, readOnly, rows, text, wrong } = props;
+  const { end, labelId, onChange, onDone, placeholder, readOnly, rows, text, wrong } = props;
   const area = (
-    <Textarea
-      value={text}
-      placeholder={placeholder}
-      readOnly={readOnly}
-      aria-labelledby={labelId}
-      autosize
-      minRows={2}
-      maxRows={10}
-      spellCheck={false}
-      classNames={{ input: "m-mono" }}
-      error={wrong}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      onBlur={onDone}
-    />
+    <>
+      <Textarea
+        value={text}
+        placeholder={placeholder}
+        readOnly={readOnly}
+        aria-labelledby={labelId}
+        autosize
+        minRows={2}
+        maxRows={10}
+        spellCheck={false}
+        classNames={{ input: "m-mono" }}
+        error={wrong}
+        onChange={(event) => onChange(event.currentTarget.value)}
+        onBlur={onDone}
+      />
+      <div className="schema-asks">{end}</div>
+    </>
   );
   if (!rows) return area;
   return (
@@ -56,6 +61,7 @@ function Schema(props: {
         text={text}
         readOnly={readOnly}
         otherwise={area}
+        end={end}
         onChange={onChange}
         onDone={onDone}
       />
@@ -134,28 +140,32 @@ export function FormatWidget(props: WidgetProps) {
                     wrong={at(diagnostics, place).length > 0}
                     onChange={change}
                     onDone={onDone}
+                    end={
+                      <>
+                        {readSchema(asText(now[part])) === null ? null : (
+                          <Button
+                            size="compact-xs"
+                            variant="subtle"
+                            className="schema-ask"
+                            onClick={() => setAsRows(!asRows)}
+                          >
+                            {asRows ? t("As text") : t("As fields")}
+                          </Button>
+                        )}
+                        {readOnly || (name !== "json" && now.inner !== "json") ? null : (
+                          <Button
+                            size="compact-xs"
+                            variant="subtle"
+                            className="schema-ask"
+                            data-testid="schema-from-records"
+                            onClick={() => setAsking(true)}
+                          >
+                            {t("From records…")}
+                          </Button>
+                        )}
+                      </>
+                    }
                   />
-                  {readSchema(asText(now[part])) === null ? null : (
-                    <Button
-                      size="compact-xs"
-                      variant="subtle"
-                      className="schema-ask"
-                      onClick={() => setAsRows(!asRows)}
-                    >
-                      {asRows ? t("As text") : t("As fields")}
-                    </Button>
-                  )}
-                  {readOnly || (name !== "json" && now.inner !== "json") ? null : (
-                    <Button
-                      size="compact-xs"
-                      variant="subtle"
-                      className="schema-ask"
-                      data-testid="schema-from-records"
-                      onClick={() => setAsking(true)}
-                    >
-                      {t("From records…")}
-                    </Button>
-                  )}
                   {asking ? (
                     <Suspense>
                       <SchemaDialog

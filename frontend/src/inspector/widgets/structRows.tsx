@@ -67,11 +67,13 @@ function List(props: {
   kept?: SparkType | null | undefined;
   onChange: (rows: Rows) => void;
   onDone: () => void;
+  /** Buttons beside the one that adds a field. */
+  end?: React.ReactNode;
   /** `label`: the id of what names the row. */
   children: (index: number, label: string) => React.ReactNode;
 }) {
   const id = useId();
-  const { children, fresh, kept, onChange, onDone, readOnly, rows } = props;
+  const { children, end, fresh, kept, onChange, onDone, readOnly, rows } = props;
   const change = (next: Rows) => {
     onChange(next);
     onDone();
@@ -112,11 +114,14 @@ function List(props: {
           </Row>
         );
       })}
-      <AddButton
-        text={t("Add a field")}
-        hidden={readOnly}
-        onClick={() => change(rows.add(freshField(rows), fresh))}
-      />
+      <div className="schema-asks">
+        <AddButton
+          text={t("Add a field")}
+          hidden={readOnly}
+          onClick={() => change(rows.add(freshField(rows), fresh))}
+        />
+        {end}
+      </div>
     </div>
   );
 }
@@ -150,6 +155,20 @@ export function StructExpression(
   const { change, rows } = useRows(text, readStruct, onChange);
   const shown = asRows && rows !== null;
   const empty = offered && text.trim() === "" && !readOnly;
+  const other =
+    rows === null && !empty ? null : (
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        className="schema-ask"
+        onClick={() => {
+          if (empty) onChange("named_struct('field_1', NULL)");
+          setAsRows(!shown);
+        }}
+      >
+        {shown ? t("As text") : empty ? t("Build a struct") : t("As fields")}
+      </Button>
+    );
   return (
     <>
       {shown ? (
@@ -160,6 +179,7 @@ export function StructExpression(
           kept={type}
           onChange={change}
           onDone={onDone}
+          end={other}
         >
           {(index, label) => {
             const row = rows.rows[index];
@@ -191,30 +211,28 @@ export function StructExpression(
           onDone={onDone}
         />
       )}
-      {rows === null && !empty ? null : (
-        <Button
-          size="compact-xs"
-          variant="subtle"
-          className="schema-ask"
-          onClick={() => {
-            if (empty) onChange("named_struct('field_1', NULL)");
-            setAsRows(!shown);
-          }}
-        >
-          {shown ? t("As text") : empty ? t("Build a struct") : t("As fields")}
-        </Button>
-      )}
+      {shown ? null : other}
     </>
   );
 }
 
-/** The fields of a schema as rows; types that are structs have rows of their own. `otherwise`: for any other schema. */
-export function SchemaRows(props: Common & { otherwise?: React.ReactNode }) {
-  const { onChange, onDone, readOnly, text } = props;
+/**
+ * The fields of a schema as rows; types that are structs have rows of their own. `otherwise`: for any other schema. `end`:
+ * buttons beside the one that adds a field.
+ */
+export function SchemaRows(props: Common & { otherwise?: React.ReactNode; end?: React.ReactNode }) {
+  const { end, onChange, onDone, readOnly, text } = props;
   const { change, rows } = useRows(text, readSchema, onChange);
   if (rows === null) return props.otherwise ?? null;
   return (
-    <List rows={rows} readOnly={readOnly} fresh="STRING" onChange={change} onDone={onDone}>
+    <List
+      rows={rows}
+      readOnly={readOnly}
+      fresh="STRING"
+      onChange={change}
+      onDone={onDone}
+      end={end}
+    >
       {(index) => {
         const type = rows.rows[index]?.text ?? "";
         const rewrite = (next: string) => {
@@ -234,7 +252,13 @@ export function SchemaRows(props: Common & { otherwise?: React.ReactNode }) {
               onBlur={onDone}
             />
             {/^\s*STRUCT\s*</i.test(type) ? (
-              <SchemaRows {...props} text={type} otherwise={null} onChange={rewrite} />
+              <SchemaRows
+                {...props}
+                text={type}
+                otherwise={null}
+                end={undefined}
+                onChange={rewrite}
+              />
             ) : null}
           </>
         );
