@@ -211,6 +211,7 @@ def differ_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--inputs", metavar="IN.jsonl", help="begin with these input lines")
     p.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     p.add_argument("--write", metavar="OUT.jsonl", help="write the found input, for `simulate`")
+    p.add_argument("--line", action="store_true", help="as one line of Markdown")
     p.add_argument("--json", action="store_true", help="as JSON")
     _environment(p)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from millrace_compiler import Compilation, Refused
 from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_model.documents import TopologyDocument
-from millrace_model.records import InputLine, OutputLine
 from millrace_runtime.counterexamples import Found, Searched, search
+from millrace_runtime.counterexamples.text import input_text, record_text
 
 from cli.documents import of_document, read_document, read_lines, show_diagnostics
 from cli.simulating import Warm
@@ -50,6 +50,8 @@ def differ_command(arguments: argparse.Namespace) -> int:
         Path(arguments.write).write_text("".join(lines), encoding="utf-8")
     if arguments.json:
         print(json.dumps(searched.to_json(), ensure_ascii=False))
+    elif arguments.line:
+        print(searched.line)
     else:
         print("\n".join(text_of(searched)))
     return 1 if searched.found else 0
@@ -87,31 +89,15 @@ def _found(found: Found, tried: str) -> list[str]:
     count = len(found.inputs)
     records = "1 record" if count == 1 else f"{count} records"
     lines = [f"The versions differ after {records} (found in {tried}):", ""]
-    lines += [f"  {number:>2}  {_line(each)}" for number, each in enumerate(found.inputs, 1)]
+    lines += [f"  {number:>2}  {input_text(each)}" for number, each in enumerate(found.inputs, 1)]
     for topic in found.topics:
         lines += ["", f"  {topic}"]
         for name, outputs in (("old", found.old), ("new", found.new)):
             own = [each for each in outputs if each["topic"] == topic]
-            lines += [f"    {name}  after {each['after']:>2}  {_record(each)}" for each in own]
+            lines += [f"    {name}  after {each['after']:>2}  {record_text(each)}" for each in own]
             if not own:
                 lines.append(f"    {name}  nothing")
     for name, stopped in (("old", found.old_stopped), ("new", found.new_stopped)):
         if stopped is not None:
             lines += ["", f"  Record {stopped} stops the {name} version."]
     return [*lines, ""]
-
-
-def _line(line: InputLine) -> str:
-    if "advance_wall_clock" in line:
-        return f"the wall clock advances by {line['advance_wall_clock']:,} ms"
-    return f"{line['topic']}  {_record(line)}"
-
-
-def _record(line: InputLine | OutputLine) -> str:
-    key, value = (json.dumps(line.get(name), ensure_ascii=False) for name in ("key", "value"))
-    more = "".join(
-        f"  {name} {json.dumps(line[name], ensure_ascii=False)}"
-        for name in ("partition", "headers")
-        if line.get(name)
-    )
-    return f"{key} = {value} at {line.get('timestamp', 0):,} ms{more}"

@@ -216,6 +216,7 @@ class SearchResult(TypedDict):
     """What a search found, and how much it tried."""
 
     found: Annotated[DifferingInput | None, "Null if the results are equal for all inputs."]
+    line: Annotated[str, "All of it in one line of Markdown, for a pull request."]
     inputs: Annotated[int, "Number of inputs that were tried."]
     seconds: float
     nodes: Annotated[int, "Number of nodes of both versions."]

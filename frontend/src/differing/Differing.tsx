@@ -1,6 +1,9 @@
-import { Button } from "@mantine/core";
+import { Button, CopyButton } from "@mantine/core";
 import IconArrowsDiff from "@tabler/icons-react/dist/esm/icons/IconArrowsDiff.mjs";
+import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import IconStepInto from "@tabler/icons-react/dist/esm/icons/IconStepInto.mjs";
+import { useState } from "react";
 import { describeDiagnostic } from "../api/prose";
 import type { DifferenceSearch, DifferingInput } from "../api/types";
 import { useDesigner } from "../designer/store";
@@ -14,6 +17,7 @@ import { t } from "../ui/i18n";
 import { Time } from "../ui/Time";
 import { useEditing } from "../versions/editing";
 import classes from "./differing.module.css";
+import { Stepping } from "./Stepping";
 import { type Sides, useSearch } from "./searching";
 
 interface DifferingProps {
@@ -67,13 +71,24 @@ export function Differing({ names, load, onOpened }: DifferingProps) {
       </div>
       {search.state === "failed" ? <Note tone="failed">{search.message}</Note> : null}
       {search.state === "done" ? (
-        <Answer answer={search.answer} names={names} onOpened={onOpened} />
+        <Answer
+          ws={ws}
+          answer={search.answer}
+          sides={search.sides}
+          names={names}
+          onOpened={onOpened}
+        />
       ) : null}
     </section>
   );
 }
 
-function Answer(props: { answer: DifferenceSearch } & Omit<DifferingProps, "load">) {
+interface AnswerProps extends Omit<DifferingProps, "load"> {
+  readonly ws: string;
+  readonly sides: Sides;
+}
+
+function Answer(props: { answer: DifferenceSearch } & AnswerProps) {
   const { diagnostics, result } = props.answer;
   if (result === null) {
     const [first] = diagnostics;
@@ -93,28 +108,31 @@ function Answer(props: { answer: DifferenceSearch } & Omit<DifferingProps, "load
   return (
     <>
       {result.found === null ? (
-        <p data-testid="no-difference">
-          <strong>
-            {t(
-              {
-                id: "differing.no_difference_in_inputs",
-                message:
-                  "No difference in {n} {n, plural, one {input} other {inputs}}; {percent} % of the branches covered.",
-              },
-              {
-                n: exact(result.inputs),
-                percent,
-              },
-            )}
-          </strong>{" "}
-          {missed.length === 0
-            ? null
-            : t("No record reached {nodes}: add records to Simulate that do.", {
-                nodes: missed.join(", "),
-              })}
-        </p>
+        <div className={classes.head} data-testid="no-difference">
+          <p>
+            <strong>
+              {t(
+                {
+                  id: "differing.no_difference_in_inputs",
+                  message:
+                    "No difference in {n} {n, plural, one {input} other {inputs}}; {percent} % of the branches covered.",
+                },
+                {
+                  n: exact(result.inputs),
+                  percent,
+                },
+              )}
+            </strong>{" "}
+            {missed.length === 0
+              ? null
+              : t("No record reached {nodes}: add records to Simulate that do.", {
+                  nodes: missed.join(", "),
+                })}
+          </p>
+          <CopyLine line={result.line} />
+        </div>
       ) : (
-        <Found found={result.found} names={props.names} onOpened={props.onOpened} />
+        <Found {...props} found={result.found} line={result.line} />
       )}
       {only.length === 0 ? null : (
         <p className={classes.quiet}>
@@ -125,8 +143,29 @@ function Answer(props: { answer: DifferenceSearch } & Omit<DifferingProps, "load
   );
 }
 
-function Found(props: { found: DifferingInput } & Omit<DifferingProps, "load">) {
-  const { found, names } = props;
+/** Copies the result in one line of Markdown. */
+function CopyLine({ line }: { line: string }) {
+  return (
+    <CopyButton value={line}>
+      {({ copied, copy }) => (
+        <Button
+          variant="subtle"
+          className={classes.copy}
+          leftSection={<IconCopy size={16} stroke={1.5} />}
+          onClick={copy}
+          title={line}
+          data-testid="copy-difference"
+        >
+          {copied ? t("Copied") : t("Copy for a pull request")}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}
+
+function Found(props: { found: DifferingInput; line: string } & AnswerProps) {
+  const { found, names, sides, ws } = props;
+  const [record, setRecord] = useState<number | null>(null);
   const open = () => {
     const { topology } = useEditing.getState();
     if (topology !== null) useSimulation.getState().open(topology);
@@ -156,16 +195,38 @@ function Found(props: { found: DifferingInput } & Omit<DifferingProps, "load">) 
             { n: found.inputs.length },
           )}
         </strong>
-        <Button
-          variant="subtle"
-          leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
-          onClick={open}
-          data-testid="open-difference"
-        >
-          {t("Open in Simulate")}
-        </Button>
+        <span className={classes.actions}>
+          <Button
+            variant="subtle"
+            leftSection={<IconStepInto size={16} stroke={1.5} />}
+            onClick={() => setRecord(record === null ? firstApart(found) : null)}
+            aria-expanded={record !== null}
+            data-testid="step-difference"
+          >
+            {record === null ? t("Step through both") : t("Close the steps")}
+          </Button>
+          <Button
+            variant="subtle"
+            leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+            onClick={open}
+            data-testid="open-difference"
+          >
+            {t("Open in Simulate")}
+          </Button>
+          <CopyLine line={props.line} />
+        </span>
       </div>
-      <Lines lines={found.inputs} first={t("Topic")} />
+      <Lines lines={found.inputs} first={t("Topic")} current={record} />
+      {record === null ? null : (
+        <Stepping
+          ws={ws}
+          names={names}
+          sides={sides}
+          found={found}
+          record={record}
+          onRecord={setRecord}
+        />
+      )}
       {found.topics.map((topic) => (
         <div key={topic} className={classes.sides}>
           {outputs.map(({ side, name, lines }) => (
@@ -190,8 +251,26 @@ function Found(props: { found: DifferingInput } & Omit<DifferingProps, "load">) 
   );
 }
 
+/** The number of the first input record after which the outputs differ, or that stops one version. */
+function firstApart(found: DifferingInput): number {
+  const { inputs, old_stopped: one, new_stopped: other } = found;
+  const at = (lines: DifferingInput["old"], after: number) =>
+    JSON.stringify(lines.filter((line) => line.after === after));
+  const apart = inputs.findIndex((_, index) => {
+    const number = index + 1;
+    return at(found.old, number) !== at(found.new, number) || [one, other].includes(number);
+  });
+  return apart < 0 ? inputs.length : apart + 1;
+}
+
 /** Input lines, numbered, or output lines with the number of the input line before them. */
-function Lines({ lines, first }: { lines: readonly Record<string, unknown>[]; first: string }) {
+function Lines(props: {
+  lines: readonly Record<string, unknown>[];
+  first: string;
+  /** The number of the input line that is stepped through. */
+  current?: number | null;
+}) {
+  const { lines, first } = props;
   if (lines.length === 0) return <p className={classes.quiet}>{t("Nothing")}</p>;
   const inputs = !lines.some((line) => "after" in line);
   return (
@@ -207,7 +286,7 @@ function Lines({ lines, first }: { lines: readonly Record<string, unknown>[]; fi
       </thead>
       <tbody>
         {lines.map((line, index) => (
-          <tr key={index}>
+          <tr key={index} data-current={(inputs && props.current === index + 1) || undefined}>
             {inputs ? <td>{index + 1}</td> : null}
             {"advance_wall_clock" in line ? (
               <td colSpan={4}>

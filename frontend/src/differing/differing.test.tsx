@@ -10,6 +10,7 @@ import { Differing } from "./Differing";
 
 const nothing = {
   found: null,
+  line: "**Same results** on 20,000 inputs.",
   inputs: 20_000,
   seconds: 9,
   nodes: 6,
@@ -46,13 +47,31 @@ function serve(answers: readonly (DifferenceSearch | Promise<DifferenceSearch>)[
     calls.push({ method, path, body });
     let answer: unknown = { state: "ready", progress: { done: 1234, lines: 20_000 } };
     if (path.endsWith("/tests")) answer = { count: 1, results: [{ inputs: [record] }] };
+    if (path.endsWith("/samples")) answer = { lines: [], skipped: 0 };
     if (path.endsWith("/differences")) answer = await left.shift();
+    if (method === "POST" && path.endsWith("/simulations")) {
+      const name = (body.document as { name: string }).name;
+      answer = { state: "done", diagnostics: [], plain: null, result: ran(name) };
+    }
     if (method === "DELETE") return new Response(null, { status: 204 });
     return new Response(JSON.stringify(answer), {
       headers: { "content-type": "application/json" },
     });
   });
   return calls;
+}
+
+/** A run in which the record goes from `in` to `out`; in the new version only. */
+function ran(name: string) {
+  const step = { after: 1, event: "process", task: "0_0", record: { key: "a", value: 1 } };
+  const both = [{ ...step, seq: 0, node: "in", parent: null }];
+  const more = [...both, { ...step, seq: 1, node: "out", parent: 0 }];
+  return {
+    steps: name === "new" ? more : both,
+    error: null,
+    stopped_after: null,
+    truncated: false,
+  };
 }
 
 afterEach(() => vi.unstubAllGlobals());
@@ -108,6 +127,24 @@ test("a found input is shown with both results, and opened in Simulate", async (
     ["orders", "5"],
   ]);
   expect(useView.getState().bottomTab).toBe("simulate");
+  await close();
+});
+
+test("a found input is stepped through in both versions, and the steps of one are marked", async () => {
+  serve([done({ ...nothing, found })]);
+  const close = await shown();
+  await click("Find an input with different results");
+  await click("Step through both");
+  await until(() => expect(document.querySelector("[data-testid=steps-new]")).not.toBeNull());
+  const steps = (side: string, apart = "") =>
+    [...document.querySelectorAll(`[data-testid=steps-${side}] li${apart}`)].map(
+      (each) => each.querySelector("strong")?.textContent,
+    );
+  expect(text()).toContain("Record 1 of 1");
+  expect([steps("old"), steps("new")]).toEqual([["in"], ["in", "out"]]);
+  expect([steps("old", "[data-apart]"), steps("new", "[data-apart]")]).toEqual([[], ["out"]]);
+  await click("Close the steps");
+  expect(document.querySelector("[data-testid=steps-new]")).toBeNull();
   await close();
 });
 

@@ -7,6 +7,7 @@ import {
   prepareSimulator,
   searchDifference,
 } from "../api/compileCalls";
+import { sampleTopic } from "../api/topicCalls";
 import type { DifferenceSearch, TopologyDocument } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { PATIENCE_MS, wait } from "../simulate/polling";
@@ -18,6 +19,10 @@ import { t } from "../ui/i18n";
 const WATCH_MS = 400;
 /** The largest number of tests that a search begins with. */
 const MOST_SEEDS = 50;
+/** The largest number of records of each topic that a search begins with. */
+const MOST_SAMPLED = 20;
+/** How long a search waits for records of topics, in milliseconds. */
+const SAMPLING_MS = 5_000;
 
 /** The two documents to compare. */
 export interface Sides {
@@ -29,21 +34,52 @@ export type Search =
   | { readonly state: "none" }
   | { readonly state: "starting" }
   | { readonly state: "running"; readonly inputs: number; readonly cancelling: boolean }
-  | { readonly state: "done"; readonly answer: DifferenceSearch; readonly cancelled: boolean }
+  | {
+      readonly state: "done";
+      readonly answer: DifferenceSearch;
+      readonly sides: Sides;
+      readonly cancelled: boolean;
+    }
   | { readonly state: "failed"; readonly message: string };
 
-/** The inputs that a search begins with: those of the topology's tests, and the records in *Simulate*. */
-async function seeds(topology: number): Promise<unknown[][]> {
-  const tests = await listTests(topology).then(
-    (page) => page.results,
-    () => [],
+/** The newest records of the topics that the drawing reads, by time; none of those that cannot be read at once. */
+async function sampled(ws: string): Promise<unknown[]> {
+  const asked = { count: MOST_SAMPLED, start: "latest", headers: true, masks: {} } as const;
+  const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), SAMPLING_MS));
+  const found = await Promise.all(
+    sourcesOf(useDesigner.getState().document).map(({ key, topic, value }) =>
+      Promise.race([
+        late,
+        sampleTopic(ws, topic, { ...asked, key, value }).then(
+          ({ lines }) => lines,
+          () => [],
+        ),
+      ]),
+    ),
   );
+  const timeOf = (line: Readonly<Record<string, unknown>>) => Number(line.timestamp ?? 0);
+  return found.flat().sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+/**
+ * The inputs that a search begins with: the records in *Simulate*, the inputs of the topology's tests, and records of
+ * its topics.
+ */
+async function seeds(ws: string, topology: number): Promise<unknown[][]> {
+  const [tests, records] = await Promise.all([
+    listTests(topology).then(
+      (page) => page.results,
+      () => [],
+    ),
+    sampled(ws),
+  ]);
   const { rows } = useSimulation.getState();
   const { lines, bad } = linesOf(rows, sourcesOf(useDesigner.getState().document));
   const own = bad.length === 0 && lines.length > 0 ? [[...lines]] : [];
-  return [...own, ...tests.slice(0, MOST_SEEDS).map((test) => [...test.inputs])].map((inputs) =>
-    inputs.filter((line) => !("restart" in (line as object))),
-  );
+  const given = [...own, ...tests.slice(0, MOST_SEEDS).map((test) => [...test.inputs]), records];
+  return given
+    .map((inputs) => inputs.filter((line) => !("restart" in (line as object))))
+    .filter((inputs) => inputs.length > 0);
 }
 
 async function watch(
@@ -74,7 +110,7 @@ export function useSearch(ws: string, topology: number | null) {
 
   const found = async (load: () => Promise<Sides>, run: string, signal: AbortSignal) => {
     const sides = await load();
-    const inputs = topology === null ? [] : await seeds(topology);
+    const inputs = topology === null ? [] : await seeds(ws, topology);
     const began = performance.now();
     for (;;) {
       const watching = new AbortController();
@@ -88,7 +124,7 @@ export function useSearch(ws: string, topology: number | null) {
       const answer = await searchDifference(ws, sides, inputs, run, signal).finally(() =>
         watching.abort(),
       );
-      if (answer.state === "done") return answer;
+      if (answer.state === "done") return { answer, sides };
       if (performance.now() - began > PATIENCE_MS)
         throw new Error(
           t({
@@ -109,8 +145,8 @@ export function useSearch(ws: string, topology: number | null) {
     cancelled.current = false;
     setSearch({ state: "running", inputs: 0, cancelling: false });
     try {
-      const answer = await found(load, run, over.signal);
-      setSearch({ state: "done", answer, cancelled: cancelled.current });
+      const done = await found(load, run, over.signal);
+      setSearch({ state: "done", ...done, cancelled: cancelled.current });
     } catch (error) {
       if (!over.signal.aborted) setSearch({ state: "failed", message: (error as Error).message });
     } finally {

@@ -289,7 +289,7 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
 }
 
 /** What happens to the record at a node, in one line. */
-function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
+export function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
   const { document, result } = shown;
   const children = useMemo(() => childrenOf(result.steps), [result.steps]);
   const { drop, last, step, tasks, writes } = each;

@@ -9,65 +9,50 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
 from millrace_model.documents import TopologyDocument
 
 from millrace_runtime import columns
+from millrace_runtime.counterexamples.constants import KEYS, Constants, Focus, topics_of
 from millrace_runtime.formats import Format
 from millrace_runtime.results.lines import Line
 
-#: Keys are few, so that records meet in joins, aggregations and windows.
-_KEYS = ("a", "b", "c")
-_NULL = 0.07
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
-_TEXT = re.compile(r"'((?:[^'\\]|\\.)*)'")
+_NULL = 0.08
+_MOST_LINES = 40
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_LONGEST_TIME = 2**53
+_FIELD = re.compile(r"value\.(\w+)")
+_WALL_CLOCK = re.compile(r"wall_?clock|current_timestamp|now\(", re.IGNORECASE)
+_CASTS = re.compile(r"cast\(|int\(|number", re.IGNORECASE)
+_One = TypeVar("_One")
 
 
-@dataclass
-class Constants:
-    """What the parameters of documents mention: numbers and texts of expressions, and durations."""
+@dataclass(frozen=True)
+class Rates:
+    """How often an input line has what few topologies look at, each between 0 and 1."""
 
-    numbers: list[float] = field(default_factory=lambda: [0, 1, -1, 2, 10])
-    texts: list[str] = field(default_factory=lambda: [*_KEYS, ""])
-    #: in ms
-    durations: list[int] = field(default_factory=lambda: [1, 5])
+    #: the wall clock advances
+    wall_clock: float = 0.0
+    headers: float = 0.0
+    #: bytes that no format reads
+    broken: float = 0.0
+    negative_time: float = 0.0
+    #: texts that are numbers
+    digits: float = 0.1
 
     @classmethod
-    def of(cls, documents: Iterable[TopologyDocument]) -> Constants:
-        """Collect the constants of documents, each with its neighbours."""
-        found = cls()
-        for document in documents:
-            for node in document.get("nodes") or ():
-                found._collect(node.get("params") or {})
-            for edge in document.get("edges") or ():
-                found._collect(edge)
-        found.numbers = list(dict.fromkeys(found.numbers))
-        found.texts = list(dict.fromkeys(found.texts))
-        found.durations = sorted(set(found.durations))
-        return found
-
-    def _collect(self, part: Any) -> None:
-        if isinstance(part, bool) or part is None:
-            return
-        if isinstance(part, int):
-            if part > 0:
-                self.durations += [part - 1, part, part + 1]
-        elif isinstance(part, str):
-            for text in _TEXT.findall(part):
-                self.texts += [text, *text.split(" ")[:1]]
-            for digits in _NUMBER.findall(_TEXT.sub("", part)):
-                number = float(digits) if "." in digits else int(digits)
-                self.numbers += [number - 1, number, number + 1]
-                self.texts.append(digits)
-        elif isinstance(part, Mapping):
-            for each in part.values():
-                self._collect(each)
-        elif isinstance(part, Sequence):
-            for each in part:
-                self._collect(each)
+    def of(cls, documents: Iterable[TopologyDocument], focus: Focus) -> Rates:
+        """Look for what documents mention, and what the difference between them mentions."""
+        text = json.dumps(list(documents))
+        return cls(
+            wall_clock=0.15 if _WALL_CLOCK.search(text) else 0.0,
+            headers=0.4 if "header" in text else 0.02,
+            broken=0.15 if "deserialization" in focus.text else 0.01,
+            negative_time=0.2 if "invalid_timestamp" in focus.text else 0.01,
+            digits=0.4 if _CASTS.search(text) else 0.1,
+        )
 
 
 class Inputs:
@@ -79,59 +64,120 @@ class Inputs:
     def __init__(
         self,
         topics: Mapping[str, tuple[tuple[Format, Format], int]],
-        constants: Constants,
+        documents: Sequence[TopologyDocument],
+        focus: Focus,
         seed: int,
     ) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - a search is to be repeatable
-        self._constants = constants
         self._topics = {
             topic: (_type_of(key), _type_of(value), partitions)
             for topic, ((key, value), partitions) in topics.items()
         }
+        self._focus = focus
+        self._focused = [topic for topic in self._topics if topic in focus.topics]
+        self._constants = Constants.of(
+            [{"numbers": "0, 1, -1, 2, 10, 1000", "texts": "'a', 'b', 'c', 'abc'", "span": 5}]
+            + [node.get("params") or {} for each in documents for node in each.get("nodes") or ()]
+        )
+        self._rates = Rates.of(documents, focus)
+        self._time_fields = dict(_time_fields(documents))
+        #: Values of the current input, by type: most records repeat them.
+        self._pool: dict[str, list[Any]] = {}
+        #: How many values of a type records of the current input share.
+        self._distinct = len(KEYS)
+        #: Spans of time of the current input: few, so that records meet at the ends of windows.
+        self._spans: list[int] = []
 
-    def fresh(self) -> list[Line]:
+    def fresh(self, most: int = 14) -> list[Line]:
         """Return a new input of a few records."""
-        now, lines = 0, []
-        for _ in range(self._chance.randint(1, 12)):
-            now = max(0, now + self._step())
-            lines.append(self._line(now))
+        self._begin(())
+        usual = min(5, most)
+        size = self._chance.randint(1, usual if self._maybe(0.6) else most)
+        lines: list[Line] = []
+        for _ in range(size):
+            lines.append(self._line(lines))
         return lines
 
     def varied(self, lines: Sequence[Line], others: Sequence[Line]) -> list[Line]:
         """Return an input that differs from `lines` in a few places; `others` may be spliced in."""
+        self._begin(lines)
         made = copy.deepcopy(list(lines))
         for _ in range(self._chance.choice((1, 1, 2, 3))):
             place = self._chance.randrange(len(made) + 1)
-            at = made[place - 1].get("timestamp", 0) if place else 0
             what = self._chance.random()
-            if what < 0.3 or not made:
-                made.insert(place, self._line(max(0, at + self._step())))
-            elif what < 0.4 and len(made) > 1:
+            if what < 0.35 or not made:
+                made.insert(place, self._line(made[:place]))
+            elif what < 0.45 and len(made) > 1:
                 del made[place - 1]
-            elif what < 0.5:
-                shift = self._step()
-                for line in made[place:]:
-                    if "topic" in line:
-                        line["timestamp"] = max(0, line.get("timestamp", 0) + shift)
-            elif what < 0.6 and others:
+            elif what < 0.55:
+                self._shift(made[place:])
+            elif what < 0.65 and others:
                 begin = self._chance.randrange(len(others))
                 made[place:place] = copy.deepcopy(others[begin : begin + 4])
             else:
-                self._change(made[place - 1])
-        return made[:40]
+                self._change(made[place - 1], made[: place - 1])
+        return made[:_MOST_LINES]
 
-    def _change(self, line: Line) -> None:
+    def _begin(self, lines: Sequence[Line]) -> None:
+        """Choose what the records of an input share: the keys of `lines`, and some spans."""
+        self._pool = {}
+        self._distinct = self._chance.randint(1, len(KEYS))
+        for line in lines:
+            if (topic := self._topics.get(line.get("topic", ""))) and line.get("key") is not None:
+                pool = self._pool.setdefault(json.dumps(topic[0]), [])
+                if line["key"] not in pool:
+                    pool.append(line["key"])
+        spans = [self._of("spans") for _ in range(3)]
+        self._spans = [*spans, spans[0] + self._of("spans")]
+
+    def _of(self, name: str) -> Any:
+        """Return one of the constants; half of the time of those in which the versions differ."""
+        own: list[Any] = getattr(self._focus.constants, name)
+        return self._one_of(own if own and self._maybe(0.5) else getattr(self._constants, name))
+
+    def _maybe(self, rate: float) -> bool:
+        return self._chance.random() < rate
+
+    def _one_of(self, choices: Sequence[_One]) -> _One:
+        return self._chance.choice(choices)
+
+    # ---- lines ----
+
+    def _line(self, before: Sequence[Line]) -> Line:
+        """Return a line that follows others."""
+        if self._maybe(self._rates.wall_clock):
+            return {"advance_wall_clock": self._one_of([*self._spans, self._of("spans")])}
+        focused = self._focused and self._maybe(0.7)
+        topic = self._one_of(self._focused if focused else list(self._topics))
+        key, value, partitions = self._topics[topic]
+        line: Line = {"topic": topic, "key": self._value(key, 0.85), "value": self._value(value)}
+        if partitions > 1 and self._maybe(0.3) and (part := self._chance.randrange(partitions)):
+            line["partition"] = part
+        self._set_time(line, self._time(before))
+        if self._maybe(self._rates.headers):
+            names = (*KEYS, self._of("texts"))
+            line["headers"] = {
+                self._one_of(names): self._text() for _ in range(self._chance.randint(1, 2))
+            }
+        if self._maybe(self._rates.broken):
+            line["value_bytes"] = base64.b64encode(b"{").decode()
+            del line["value"]
+        return line
+
+    def _change(self, line: Line, before: Sequence[Line]) -> None:
+        if "advance_wall_clock" in line:
+            line["advance_wall_clock"] = self._of("spans")
         if line.get("topic") not in self._topics:
             return
         key, value, _ = self._topics[line["topic"]]
         what = self._chance.random()
-        if what < 0.25:
-            line["timestamp"] = max(0, line.get("timestamp", 0) + self._step())
+        if what < 0.35:
+            self._set_time(line, self._time(before))
         elif what < 0.5:
-            line["key"] = self._value(key)
+            line["key"] = self._value(key, 0.7)
             line.pop("key_bytes", None)
         elif isinstance(line.get("value"), dict) and line["value"] and what < 0.9:
-            name = self._chance.choice(list(line["value"]))
+            name = self._one_of(list(line["value"]))
             fields = {each["name"]: each["type"] for each in value["fields"]} if value else {}
             if name in fields:
                 line["value"][name] = self._value(fields[name])
@@ -139,71 +185,115 @@ class Inputs:
             line["value"] = self._value(value)
             line.pop("value_bytes", None)
 
-    def _line(self, now: int) -> Line:
-        topic = self._chance.choice(list(self._topics))
-        key, value, partitions = self._topics[topic]
-        line: Line = {"topic": topic, "key": self._key(key), "value": self._value(value)}
-        if partitions > 1 and (part := self._chance.randrange(partitions)):
-            line["partition"] = part
-        line["timestamp"] = now
-        return line
+    # ---- times ----
 
-    def _step(self) -> int:
-        """Return a difference of time in ms; a fifth of them go back.
+    def _time(self, before: Sequence[Line]) -> int:
+        """Return a time near that of an earlier line; a third of them lie before it.
 
-        A quarter are sums of two durations: a window closes after its size and its grace.
+        Most are near the highest time so far, which decides what is late.
         """
-        step = self._chance.choice((0, *self._constants.durations))
-        if self._chance.random() < 0.25:
-            step += self._chance.choice(self._constants.durations)
-        return -step if self._chance.random() < 0.2 else step
+        times = [each.get("timestamp", 0) for each in before if "topic" in each]
+        span = 0 if self._maybe(0.2) else self._one_of(self._spans)
+        if not times:
+            return 0 if self._maybe(0.6) else span
+        if self._maybe(self._rates.negative_time):
+            return -1
+        base = max(times) if self._maybe(0.6) else self._one_of(times)
+        return min(_LONGEST_TIME, max(0, base + (-span if self._maybe(0.35) else span)))
 
-    def _key(self, kind: Any) -> Any:
-        if kind == "string" and self._chance.random() < 0.8:
-            return self._chance.choice(_KEYS)
-        return self._value(kind)
+    def _set_time(self, line: Line, time: int) -> None:
+        """Set the time of a record, also in the fields from which its topic takes it."""
+        line["timestamp"] = time
+        value = line.get("value")
+        for name in self._time_fields.get(line["topic"], ()):
+            if isinstance(value, dict) and value.get(name) is not None and self._maybe(0.85):
+                is_text = isinstance(value[name], str)
+                value[name] = _time_text(time) if is_text else time
 
-    def _value(self, kind: Any) -> Any:
-        if kind is None or self._chance.random() < _NULL:
+    def _shift(self, lines: Sequence[Line]) -> None:
+        """Move lines by one span of time, most of them forward."""
+        span = self._one_of(self._spans)
+        shift = -span if self._maybe(0.3) else span
+        for line in lines:
+            if "topic" in line:
+                self._set_time(line, max(0, line.get("timestamp", 0) + shift))
+
+    # ---- values ----
+
+    def _value(self, kind: Any, shared: float = 0.6) -> Any:
+        """Return a value of a type; a share of plain ones were used before in this input."""
+        if kind is None or self._maybe(_NULL):
             return None
-        if isinstance(kind, str):
-            return self._plain(kind)
-        name = kind["type"]
+        name = kind if isinstance(kind, str) else kind["type"]
         if name == "struct":
-            return {each["name"]: self._value(each["type"]) for each in kind["fields"]}
+            return {each["name"]: self._value(each["type"], shared) for each in kind["fields"]}
         if name == "array":
             return [self._value(kind["elementType"]) for _ in range(self._chance.randint(0, 3))]
         if name == "map":
             return {
-                self._chance.choice(self._constants.texts): self._value(kind["valueType"])
+                self._text(): self._value(kind["valueType"])
                 for _ in range(self._chance.randint(0, 2))
             }
-        return self._plain(str(name))
+        pool = self._pool.setdefault(json.dumps(kind), [])
+        if pool and self._maybe(shared):
+            return self._one_of(pool)
+        made = self._plain(str(name))
+        if len(pool) < self._distinct and made not in pool:
+            pool.append(made)
+        return made
 
     def _plain(self, kind: str) -> Any:
-        number = self._chance.choice(self._constants.numbers)
+        number = self._of("numbers")
         if kind in ("long", "integer"):
             return int(number)
         if kind in ("short", "byte"):
             return max(-128, min(127, int(number)))
         if kind in ("double", "float"):
-            return float(number) if self._chance.random() < 0.8 else float(number) + 0.5
+            return float(number) if self._maybe(0.8) else float(number) + 0.5
         if kind.startswith("decimal"):
             return f"{number}"
         if kind == "boolean":
-            return self._chance.random() < 0.5
+            return self._maybe(0.5)
         if kind in ("timestamp", "timestamp_ntz"):
-            at = _EPOCH + dt.timedelta(milliseconds=self._chance.choice(self._constants.durations))
-            return at.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + ("Z" if kind == "timestamp" else "")
+            return _time_text(self._of("spans"))[: None if kind == "timestamp" else -1]
         if kind == "date":
             return (_EPOCH + dt.timedelta(days=self._chance.randint(0, 3))).date().isoformat()
-        text = self._chance.choice(self._constants.texts)
+        text = self._text()
         return base64.b64encode(text.encode()).decode() if kind == "binary" else text
+
+    def _text(self) -> str:
+        if self._maybe(self._rates.digits):
+            return f"{self._of('numbers')}"
+        separators = self._focus.constants.separators or self._constants.separators
+        if separators and self._maybe(0.3):
+            words = [self._word() for _ in range(self._chance.randint(2, 3))]
+            return self._one_of(separators).join(words)
+        return self._word()
+
+    def _word(self) -> str:
+        if self._maybe(0.4):
+            return self._one_of(KEYS)
+        return "" if self._maybe(0.05) else str(self._of("texts"))
 
 
 def _type_of(format: Format) -> Any:
     """Return the Spark type of a format as JSON; JSON without a schema is text."""
     return json.loads(columns.gateway().TestDriver.typeOf(json.dumps(format)))
+
+
+def _time_text(time: int) -> str:
+    at = _EPOCH + dt.timedelta(milliseconds=min(time, 10**14))
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def _time_fields(documents: Iterable[TopologyDocument]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the topics whose records take their time from fields, with these fields."""
+    for document in documents:
+        for node in document.get("nodes") or ():
+            params = node.get("params") or {}
+            if isinstance(taken := params.get("timestamp"), str):
+                for topic in topics_of(params):
+                    yield topic, _FIELD.findall(taken)
 
 
 def records_of(lines: Iterable[Line]) -> Iterator[Line]:

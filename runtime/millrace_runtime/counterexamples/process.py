@@ -2,7 +2,7 @@
 
 Besides the requests of `millrace_runtime.simulator.process`, it handles those to `differ`: they
 have two documents, `old` and `new`, `inputs` to begin with (lists of input lines) and `seconds`.
-Inputs are left out if one of them does not fit a version. The response has the `diagnostics` of a
+Inputs that do not fit a version are left out. The response has the `diagnostics` of a
 refused document, each with its `version`, or the `result` of a search. SIGUSR1 ends the search,
 which returns what it has.
 """
@@ -20,8 +20,7 @@ from millrace_model.documents import TopologyDocument
 from millrace_model.records import InputLine
 from pyspark.sql import SparkSession
 
-from millrace_runtime.counterexamples.search import Searched, search
-from millrace_runtime.errors import MillraceError
+from millrace_runtime.counterexamples.search import search
 from millrace_runtime.results.input_lines import checked_line
 from millrace_runtime.simulator.process import REPORTED, Progress, main
 
@@ -72,19 +71,11 @@ def differ(
             reported = time.monotonic()
             progress({"done": inputs, "lines": MOST_SEARCHED})
 
-    def searched(begun: list[list[InputLine]]) -> Searched:
-        return search(
-            spark, analyzer, request["old"], request["new"],
-            seeds=begun, seconds=float(request["seconds"]), most=MOST_SEARCHED,
-            stop=(lambda: False) if stop is None else stop.is_set, progress=report,
-        )  # fmt: skip
-
-    try:
-        result = searched(seeds)
-    except MillraceError as error:
-        if error.code != "input_invalid" or not seeds:
-            raise
-        result = searched([])
+    result = search(
+        spark, analyzer, request["old"], request["new"],
+        seeds=seeds, seconds=float(request["seconds"]), most=MOST_SEARCHED, lenient=True,
+        stop=(lambda: False) if stop is None else stop.is_set, progress=report,
+    )  # fmt: skip
     return {"diagnostics": [], "result": result.to_json()}
 
 

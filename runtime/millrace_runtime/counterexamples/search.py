@@ -15,14 +15,22 @@ from millrace_model.records import OutputLine
 from millrace_model.simulations import DifferingInput, SearchResult
 from pyspark.sql import SparkSession
 
-from millrace_runtime.counterexamples.inputs import Constants, Inputs, records_of
+from millrace_runtime.counterexamples.constants import Focus
+from millrace_runtime.counterexamples.inputs import Inputs, records_of
 from millrace_runtime.counterexamples.shrinking import shrink
+from millrace_runtime.counterexamples.text import in_one_line
 from millrace_runtime.counterexamples.version import Outcome, Version
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.lines import Line
 
 #: seconds to reduce what was found, at most
 _SHRINKING = 20.0
+#: how many inputs are kept with which nodes, but no results, differ
+_MOST_NEAR = 20
+#: what has at most so many records is short; for longer ones a shorter one is searched for
+_SHORT = 3
+#: seconds to search for a shorter input, at most
+_SHORTENING = 3.0
 
 
 @dataclass(frozen=True)
@@ -73,10 +81,18 @@ class Searched:
     only_old: list[str] = field(default_factory=list)
     only_new: list[str] = field(default_factory=list)
 
+    @property
+    def line(self) -> str:
+        """The result in one line of Markdown, for a pull request."""
+        found = None if self.found is None else self.found.to_json()
+        share = 100 * self.covered // max(1, self.branches)
+        return in_one_line(found, self.inputs, share, self.missed)
+
     def to_json(self) -> SearchResult:
         """Return the result as JSON."""
         return {
             "found": None if self.found is None else self.found.to_json(),
+            "line": self.line,
             "inputs": self.inputs,
             "seconds": round(self.seconds, 2),
             "nodes": self.nodes,
@@ -98,6 +114,7 @@ def search(
     seconds: float = 30.0,
     most: int = 20_000,
     seed: int = 0,
+    lenient: bool = False,
     stop: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda inputs: None,
 ) -> Searched:
@@ -109,7 +126,7 @@ def search(
     records in order; JSON by its content. The search is repeatable except for its end by time.
 
     Raises MillraceError if a document is refused or does not start, if they read no topic by name,
-    and for a seed whose values do not fit.
+    and for a seed whose values do not fit; `lenient` leaves such seeds out.
     """
     began = time.monotonic()
     with (
@@ -120,13 +137,21 @@ def search(
             if version.failure is not None:
                 raise MillraceError("version_failed", "A node of one version does not start.")
         pair = _Pair(before, after, progress)
+        given = [list(records_of(lines)) for lines in seeds]
         found = pair.first_difference(
-            seeds, seed, lambda: not stop() and time.monotonic() - began < seconds, most
+            [lines for lines in given if not lenient or pair.fits(lines)],
+            seed,
+            lambda: not stop() and time.monotonic() - began < seconds,
+            most,
         )
         result = pair.result
         if found is not None:
             end = time.monotonic() + _SHRINKING
-            lines = shrink(found, pair.differ, lambda: not stop() and time.monotonic() < end)
+            left = lambda: not stop() and time.monotonic() < end  # noqa: E731
+            lines = shrink(found, pair.differ, left)
+            if len(lines) > _SHORT:
+                end = min(end, time.monotonic() + _SHORTENING)
+                lines = pair.shorter(lines, seed, left)
             result.found = pair.shown(lines)
     for name, document in (("old", old), ("new", new)):
         title = expand(filled(document), Diagnostics()).title
@@ -153,6 +178,8 @@ class _Pair:
         ]
         self._nodes = nodes
         self._steps: tuple[set[tuple[str, str]], set[tuple[str, str]]] = (set(), set())
+        self._kept: list[list[Line]] = []
+        self._near: list[list[Line]] = []
         self.result = Searched(
             only_old=sorted(mine - other),
             only_new=sorted(other - mine),
@@ -160,34 +187,49 @@ class _Pair:
 
     def first_difference(
         self,
-        seeds: Iterable[Sequence[Line]],
+        seeds: Iterable[list[Line]],
         seed: int,
         more: Callable[[], bool],
         most: int,
     ) -> list[Line] | None:
         """Return the first input that gives a difference."""
-        given = [list(records_of(lines)) for lines in seeds]
         inputs = self._inputs(seed)
         chance = random.Random(seed)  # noqa: S311 - a search is to be repeatable
-        kept: list[list[Line]] = []
         try:
-            for lines in given:
-                if lines and self._try(lines, kept):
+            for lines in seeds:
+                if lines and self._try(lines):
                     return lines
             while more() and self.result.inputs < most:
-                if kept and chance.random() < 0.6:
-                    base = kept[-1 - min(int(chance.expovariate(0.25)), len(kept) - 1)]
-                    lines = inputs.varied(base, chance.choice(kept))
+                what = chance.random()
+                if self._near and what < 0.3:
+                    lines = inputs.varied(chance.choice(self._near), chance.choice(self._kept))
+                elif self._kept and what < 0.55:
+                    recent = min(int(chance.expovariate(0.25)), len(self._kept) - 1)
+                    lines = inputs.varied(self._kept[-1 - recent], chance.choice(self._kept))
                 else:
                     lines = inputs.fresh()
-                if lines and self._try(lines, kept):
+                if lines and self._try(lines):
                     return lines
             return None
         finally:
             self._reached()
 
-    def _try(self, lines: list[Line], kept: list[list[Line]]) -> bool:
-        """Whether the versions differ; keep an input with which a node does something new."""
+    def fits(self, lines: list[Line]) -> bool:
+        """Whether the keys and values of an input have the formats of both versions."""
+        try:
+            self.differ(lines)
+        except MillraceError as error:
+            if error.code != "input_invalid":
+                raise
+            return False
+        return True
+
+    def _try(self, lines: list[Line]) -> bool:
+        """Whether the versions differ.
+
+        Keep an input with which a node does something new, and one with which nodes of the same
+        name have other numbers of records in the two versions: their results are next to differ.
+        """
         self.result.inputs += 1
         self._progress(self.result.inputs)
         old, new = self._old.run(lines), self._new.run(lines)
@@ -195,9 +237,23 @@ class _Pair:
         for known, outcome in zip(self._steps, (old, new), strict=True):
             fresh = fresh or not outcome.steps <= known
             known.update(outcome.steps)
-        if fresh or len(kept) < 2:
-            kept.append(lines)
+        if fresh or len(self._kept) < 2:
+            self._kept.append(lines)
+        if any(
+            (node, step) in new.counts and new.counts[node, step] != count
+            for (node, step), count in old.counts.items()
+        ):
+            self._near = [*self._near[-_MOST_NEAR + 1 :], lines]
         return self._apart(old, new)
+
+    def shorter(self, lines: list[Line], seed: int, more: Callable[[], bool]) -> list[Line]:
+        """Return the shortest of what is found with fewer records, as long as there is `more`."""
+        inputs = self._inputs(seed + 1)
+        while more() and len(lines) > _SHORT:
+            tried = inputs.fresh(len(lines) - 1)
+            if self.differ(tried):
+                lines = min(shrink(tried, self.differ, more), lines, key=len)
+        return lines
 
     def differ(self, lines: list[Line]) -> bool:
         """Whether the versions give different results."""
@@ -238,8 +294,8 @@ class _Pair:
             topics[topic] = (formats, partitions)
         if not topics:
             raise MillraceError("no_topics", "The versions read no topic by name.")
-        constants = Constants.of((self._old.document, self._new.document))
-        return Inputs(topics, constants, seed)
+        documents = (self._old.document, self._new.document)
+        return Inputs(topics, documents, Focus.of(*documents), seed)
 
     def _reached(self) -> None:
         """Note what happened, and the nodes that no record reached."""

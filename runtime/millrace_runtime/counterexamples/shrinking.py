@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, cast
 
 from millrace_model.records import InputLine as Line
+
+_PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
+#: maximum number of records of which pairs are left out
+_MOST_PAIRED = 10
 
 #: Whether an input shows the difference.
 Shows = Callable[[list[Line]], bool]
@@ -14,12 +20,18 @@ Shows = Callable[[list[Line]], bool]
 def shrink(lines: list[Line], shows: Shows, more: Callable[[], bool]) -> list[Line]:
     """Return a smaller input that `shows` is still true of, as long as there is `more` time.
 
-    First whole stretches of records are left out, from halves down to single ones; then each
-    record is made simpler: an earlier time, null, fewer fields, smaller numbers, shorter texts.
+    First whole stretches of records are left out, from halves down to single ones, and pairs of
+    those that are left; then all records are made simpler together, by earlier times and shorter
+    texts, and each by itself: an earlier time, null, fewer fields, smaller numbers, shorter texts.
     """
     smaller = True
     while smaller and more():
         lines, smaller = _without(lines, shows, more)
+        lines, fewer = _without_pairs(lines, shows, more)
+        smaller = smaller or fewer
+        for tried in _together(lines):
+            if more() and tried(lines) != lines and shows(tried(lines)):
+                lines, smaller = tried(lines), True
         for index in range(len(lines)):
             for simpler in _simpler_until_none(lines, index, shows, more):
                 lines, smaller = simpler, True
@@ -41,6 +53,71 @@ def _without(lines: list[Line], shows: Shows, more: Callable[[], bool]) -> tuple
     return lines, found
 
 
+def _without_pairs(
+    lines: list[Line], shows: Shows, more: Callable[[], bool]
+) -> tuple[list[Line], bool]:
+    """Leave out the first pair of records that can be left out; also return whether one was."""
+    if len(lines) > _MOST_PAIRED:
+        return lines, False
+    for one, other in itertools.combinations(range(len(lines)), 2):
+        left = [line for index, line in enumerate(lines) if index not in (one, other)]
+        if left and more() and shows(left):
+            return left, True
+    return lines, False
+
+
+def _together(lines: list[Line]) -> Iterator[Callable[[list[Line]], list[Line]]]:
+    """Yield changes of several records: all from one on are earlier; a text is another one."""
+    for index in range(len(lines)):
+        yield functools.partial(_earlier, index=index)
+    for text in sorted({text for line in lines for text in _texts(line)}):
+        for short in ("a", "b"):
+            if short < text and len(short) <= len(text) and not _in_a_form(text):
+                yield functools.partial(_renamed, text=text, short=short)
+
+
+def _earlier(lines: list[Line], index: int) -> list[Line]:
+    """Return lines that are as early as possible from one on, at the same distances."""
+    times = [line.get("timestamp", 0) for line in lines]
+    shift = min([*times[index:], times[index] - (times[index - 1] if index else 0)])
+    moved: list[Line] = [
+        cast(Line, {**line, "timestamp": time - shift}) if "topic" in line and shift > 0 else line
+        for line, time in zip(lines[index:], times[index:], strict=True)
+    ]
+    return [*lines[:index], *moved]
+
+
+def _renamed(lines: list[Line], text: str, short: str) -> list[Line]:
+    """Return lines with another text in all keys and values, unless they have that one too."""
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return [named(each) for each in value]
+        if isinstance(value, dict):
+            return {name: named(each) for name, each in value.items()}
+        return short if value == text else value
+
+    if any(short in _texts(line) for line in lines):
+        return lines
+    return [
+        cast(Line, {name: named(each) if name in _PARTS else each for name, each in line.items()})
+        for line in lines
+    ]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in the keys and values of a line."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if name not in ("topic", "headers", "key_bytes", "value_bytes"):
+                yield from _texts(each)
+
+
 def _simpler_until_none(
     lines: list[Line], index: int, shows: Shows, more: Callable[[], bool]
 ) -> Iterator[list[Line]]:
@@ -56,9 +133,6 @@ def _simpler_until_none(
                 lines, again = tried, True
                 yield lines
                 break
-
-
-_PARTS: tuple[Literal["key", "value"], ...] = ("key", "value")
 
 
 def _simpler(lines: list[Line], index: int) -> Iterator[Line]:

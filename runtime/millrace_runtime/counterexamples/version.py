@@ -6,6 +6,7 @@ import base64
 import functools
 import json
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -38,13 +39,14 @@ class Outcome:
     `topics`: the records of each topic, as compared. `rows`: the same as the operator gives them,
     each with the number of its input line. `stopped`: the number of the line that stopped the
     version, if one did. `steps`: what happened at nodes: (node, `in`, `out`, `false` of a predicate
-    or the reason of a drop).
+    or the reason of a drop). `counts`: the records into and out of each node.
     """
 
     topics: dict[str, list[Compared]] = field(default_factory=dict)
     rows: list[tuple[int, OperatorRow]] = field(default_factory=list)
     stopped: int | None = None
     steps: set[tuple[str, str]] = field(default_factory=set)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 class Version:
@@ -218,6 +220,7 @@ class _Run:
         steps.update((each["node"], each["reason"]) for each in found["drops"])
         for node, taken, given in found["nodes"]:
             steps.update((node, step) for step, n in (("in", taken), ("out", given)) if n)
+            self.outcome.counts.update({(node, "in"): taken, (node, "out"): given})
             if node in self._deciding and given < taken:
                 steps.add((node, "false"))
         written = []

@@ -125,12 +125,13 @@ final class Expr(
   /** Whether the text names this column. */
   def sees(column: Int): Boolean = uses(column)
 
-  /** The row for which it was evaluated last, and how often. */
+  /** The task and the row for which it was evaluated last, and how often. */
+  @transient private var task: TaskContext = _
   @transient private var turn = 0L
   @transient private var number = 0L
 
   private def seed(c: TaskContext): Long = {
-    if (turn != c.turn) { turn = c.turn; number = 0L }
+    if (turn != c.turn || (task ne c)) { task = c; turn = c.turn; number = 0L }
     number += 1
     Draws.seed(c.origin, salt, number)
   }

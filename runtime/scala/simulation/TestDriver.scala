@@ -65,7 +65,7 @@ final class TestDriver private[millrace] (
   def failure(): String = first.map(_._2.failure).find(_ != null).map(_.json).orNull
 
   def mark(): Unit = states.mark()
-  def undo(): Unit = { chain.restart(); states.undo(); reports.clear() }
+  def undo(): Unit = { chain.rewind(); states.undo(); reports.clear() }
 
   def feed(lines: String): String = answered(processed(Simulation.parse(lines).flatMap(addressed)))
 

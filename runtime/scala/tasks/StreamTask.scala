@@ -51,8 +51,13 @@ private[millrace] object WorkerOptions {
  * through the graph, depth first, before the next is taken [PL3]. The task is kept between micro-batches, and rebuilt
  * from the state if the state is not the one that it wrote.
  */
-private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt: Int, options: TaskOptions)
-    extends TaskContext
+private[millrace] final class StreamTask(
+    level: LevelSpec,
+    val index: Int,
+    salt: Int,
+    options: TaskOptions,
+    private var python: PythonWorker = null
+) extends TaskContext
     with Failures
     with SourceAccess {
   private[millrace] val record = new ProcessorRecordContext
@@ -132,14 +137,24 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   /** Closes the nodes and the Python process. Returns the log lines of the nodes. */
   def close(): Seq[LogLine] = {
+    val worker = retire()
+    if (worker != null) worker.close()
+    metrics.logged
+  }
+
+  /** Closes the nodes; returns the Python process, which a later task may use, or null. */
+  private[millrace] def retire(): PythonWorker = {
     record.merge = 0L // lines that nodes print from now on belong to no record
     topology.all.foreach { n =>
       try n.close()
       catch { case e: Exception => StreamTask.logger.warn("{} could not be closed: {}", n.node: Any, e.getMessage) }
     }
-    if (python != null) { if (python.busy) python.stop() else python.close(); python = null }
-    metrics.logged
+    val worker = python
+    python = null
+    if (worker != null && worker.busy) { worker.stop(); null }
+    else worker
   }
+  private[millrace] def logged: Seq[LogLine] = metrics.logged
 
   /** Processes the rows. The result is lazy, and the state is written when it has been drained. */
   def run(rows: Iterator[InternalRow], done: () => Unit): Iterator[InternalRow] = new Iterator[InternalRow] {
@@ -287,7 +302,6 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private[millrace] def functionsOf(step: String): PythonFunctions =
     functions.computeIfAbsent(step, s => new PythonFunctions(this, topology.node(s)))
   def livingWorker: PythonWorker = if (python != null && python.alive) python else null
-  private var python: PythonWorker = _
 
   // ---- failures ----
 

@@ -52,13 +52,19 @@ private[millrace] final class TaskChain(
   private final class Place(level: LevelSpec, salt: Int) {
     private val index = options.indexOf(salt)
     private var running: StreamTask = _
+
+    /** What an earlier task left for the next one, see [[rewind]]. */
+    private var spec: LevelSpec = _
+    private var python: PythonWorker = _
     if (states.shown(level.level, index)) task.showStores()
 
     /** The task; it starts from its state if it is not running. */
     def task: StreamTask = {
       val state = states.state(level.level, index)
       if (running == null) {
-        running = new StreamTask(new Shipped(level).read(), index, salt, options)
+        if (spec == null) spec = new Shipped(level).read()
+        running = new StreamTask(spec, index, salt, options, python)
+        python = null
         running.open(state)
       } else running.resume(state)
       running
@@ -70,7 +76,18 @@ private[millrace] final class TaskChain(
       val t = task
       t.between(place, () => report(t.report()))(body(t)).toArray
     }
-    def restart(): Unit = if (running != null) { running.close().foreach(closed += _); running = null }
+    def restart(): Unit = {
+      rewind()
+      if (python != null) python.close()
+      python = null
+      spec = null
+    }
+    def rewind(): Unit = if (running != null) {
+      python = running.retire()
+      closed ++= running.logged
+      running = null
+      if (python != null && level.settings.modules != null) { python.close(); python = null }
+    }
   }
   private val places = mutable.LinkedHashMap[(Int, Int), Place]()
   private val closed = mutable.ArrayBuffer[LogLine]()
@@ -98,6 +115,12 @@ private[millrace] final class TaskChain(
 
   /** Ends all tasks; they start again from their states when they are next used. */
   def restart(): Unit = places.values.foreach(_.restart())
+
+  /**
+   * The same, but the next tasks reuse what no record has changed and what takes long to make: the generated code of
+   * expressions, and Python processes, unless they have modules, whose variables a processor may have set.
+   */
+  def rewind(): Unit = places.values.foreach(_.rewind())
 
   /** The log lines of tasks that ended, which no report has. */
   def takeClosed(): Seq[LogLine] = { val lines = closed.toSeq; closed.clear(); lines }

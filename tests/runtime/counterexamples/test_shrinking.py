@@ -55,3 +55,35 @@ def test_values_become_simpler_in_finitely_many_steps(value: Any) -> None:
 def test_without_time_an_input_stays_as_it_is() -> None:
     lines: Any = [{"topic": "t", "value": n, "timestamp": n} for n in range(5)]
     assert shrink(lines, lambda _: True, lambda: False) == lines
+
+
+def times(lines: list[Any]) -> list[int]:
+    return [line["timestamp"] for line in lines]
+
+
+def test_records_keep_their_distances_when_they_become_earlier() -> None:
+    lines: Any = [{"topic": "t", "value": 0, "timestamp": at} for at in (70, 80, 75)]
+    small = shrink(
+        lines, lambda tried: [t - times(tried)[0] for t in times(tried)] == [0, 10, 5], always
+    )
+    assert times(small) == [0, 10, 5]
+
+
+def test_a_text_that_records_share_becomes_another_one_in_all() -> None:
+    lines: Any = [
+        {"topic": "l", "key": "city", "value": {"id": 1}, "timestamp": 0},
+        {"topic": "r", "key": None, "value": {"of": ["city"]}, "timestamp": 0},
+    ]
+
+    def shows(tried: list[Any]) -> bool:
+        return len(tried) == 2 and [tried[0]["key"]] == (tried[1]["value"] or {}).get("of")
+
+    small = shrink(lines, shows, always)
+    assert small[0]["key"] == "a"
+    assert small[1]["value"] == {"of": ["a"]}
+
+
+def test_pairs_that_depend_on_each_other_are_left_out_together() -> None:
+    lines: Any = [{"topic": "t", "value": v, "timestamp": 0} for v in (1, -1, 7)]
+    small = shrink(lines, lambda tried: sum(line["value"] or 0 for line in tried) == 7, always)
+    assert [line["value"] for line in small] == [7]
