@@ -43,8 +43,7 @@ export function FarWires(props: {
           const select = () => useDesigner.getState().select({ edges: [edgeId(data.own)] });
           return (
             <svg key={id} role="img" aria-label={edge.ariaLabel}>
-              {/* biome-ignore lint/a11y/useKeyWithClickEvents: like every wire of a large drawing, reached by keyboard from its nodes */}
-              {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: like every wire of a large drawing, reached by keyboard from its nodes */}
               <g
                 className="react-flow__edge selectable nopan"
                 data-id={id}
