@@ -14,11 +14,6 @@ from millrace_runtime.errors import MillraceError
 
 from bench._changes import Change
 
-#: Changes without an effect, by scenario and change, with the rule from which that follows.
-EQUIVALENT: dict[tuple[str, str], str] = {
-    (scenario, "known-user: without"): "a later filter compares the same field, and rejects null"
-    for scenario in ("N01", "N01b", "N02", "N04a", "N04b")
-}
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 _STRUCT_FIELD = re.compile(r"'(\w+)', ((?:left|right|value)\.\w+)(?:, |\)$)")
 
@@ -51,7 +46,7 @@ def why_equivalent(analyzer: Analyzer, scenario: Any, change: Change) -> str | N
     never_null = [without_defaults(each) for each in sides]
     if never_null[0] == never_null[1]:
         return "the join calls its joiner only with this side"
-    return EQUIVALENT.get((scenario["id"], change.what))
+    return None
 
 
 def without_docstrings(document: Any) -> Any:

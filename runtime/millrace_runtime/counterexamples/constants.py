@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from millrace_compiler.documents.durations import NoDuration, parse_duration
-from millrace_model.documents import TopologyDocument
+from millrace_model.documents import Params, TopologyDocument
 
 #: Keys are few, so that records meet in joins, aggregations and windows.
 KEYS = ("a", "b", "c")
@@ -46,7 +46,7 @@ class Constants:
     spans: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, parts: Iterable[Mapping[str, Any]]) -> Constants:
+    def of(cls, parts: Iterable[object]) -> Constants:
         """Collect the constants of parts of documents: of the parameters of one node each."""
         found = cls()
         for part in parts:
@@ -123,7 +123,7 @@ class Focus:
         """Compare the nodes, edges, settings and topics of two documents."""
         counted = [Counter(leaf for _, leaf in _leaves(each)) for each in (old, new)]
         apart = (counted[0] - counted[1]) | (counted[1] - counted[0])
-        parts: list[Mapping[str, Any]] = []
+        parts: list[object] = []
         topics: set[str] = set()
         for document in (old, new):
             changed = {place for place, leaf in _leaves(document) if leaf in apart}
@@ -182,7 +182,7 @@ def _above(document: TopologyDocument, nodes: set[str]) -> set[str]:
     return found
 
 
-def topics_of(params: Mapping[str, Any]) -> list[str]:
+def topics_of(params: Params) -> list[str]:
     """Return the topics that the parameters of a source name."""
     topics = params.get("topics")
     named = topics if isinstance(topics, list) else [params.get("topic")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from millrace_model.records import InputLine, OutputLine
 from millrace_model.simulations import DifferingInput
@@ -59,10 +58,11 @@ def in_one_line(
 
 def _outputs(found: DifferingInput, version: str, topic: str) -> str:
     """Return the last output of a version to a topic that differs, or `nothing`."""
-    mine, others = ("old", "new") if version == "old" else ("new", "old")
-    every: Mapping[str, Any] = found
-    own = [each for each in every[mine] if each["topic"] == topic]
-    other = [each for each in every[others] if each["topic"] == topic]
+    mine, others = found["old"], found["new"]
+    if version == "new":
+        mine, others = others, mine
+    own = [each for each in mine if each["topic"] == topic]
+    other = [each for each in others if each["topic"] == topic]
     apart = [each for each in own if each not in other] or own[-1:]
     return ", ".join(_code(record_text(each)) for each in apart[:2]) or "nothing"
 

@@ -1,4 +1,6 @@
 export const common = {
+  "Previous record": "上一条记录",
+  "Next record": "下一条记录",
   "Rejected with a warning": "被拒绝并警告的记录",
   Alerts: "告警",
   State: "状态",
