@@ -283,6 +283,7 @@ def test_windows_are_fetched_by_key_and_time_and_expired_ones_are_gone(kept: Kep
     assert windows(newest=True, limit=1) == [("b", 30, 40), ("a", 20, 30), ("a", 10, 20)]
 
 
+@pytest.mark.long
 def test_what_is_chosen_of_many_rows_is_what_all_rows_have(kept: Kept) -> None:
     """Rows are read in pieces, and by the lengths of their keys."""
     chosen = random.Random(11)

@@ -118,6 +118,7 @@ def covered_while_zooming(page: Page) -> None:
     assert not page.evaluate(over, [x, y])
 
 
+@pytest.mark.long
 def test_labels_do_not_collide_and_text_has_ten_pixels(page: Page, system: System) -> None:
     faults: list[str] = []
     with Api.of(system.address, page) as api:

@@ -1,8 +1,13 @@
-"""Code in Python runs in Kafka Streams itself, and gives what Kafka Streams' own classes gave."""
+"""Code in Python runs in Kafka Streams itself, and gives what Kafka Streams' own classes gave.
+
+A sample; with MILLRACE_CONFORMANCE=whole every scenario that has such classes.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +33,8 @@ CODED = [
     for name, scenario in SCENARIOS.items()
     if scenario.get("oracle_processors") and scenario.get("compare") != "describe"
 ]
+if os.environ.get("MILLRACE_CONFORMANCE") != "whole":
+    CODED = random.Random(4).sample(CODED, 12)
 #: with each kind of node whose expressions can call functions
 CALLED = ["C03", "C04", "D02", "D10", "D53", "E02a", "G01b", "K01a", "K05b", "L53"]
 

@@ -97,7 +97,11 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
-@pytest.mark.parametrize("exported", [False, True], ids=["written by hand", "exported"])
+@pytest.mark.parametrize(
+    "exported",
+    [pytest.param(False, marks=pytest.mark.long), True],
+    ids=["written by hand", "exported"],
+)
 def test_functions_and_timestamps_in_python_run_on_a_broker(
     broker: Any, tmp_path: Path, *, exported: bool
 ) -> None:
