@@ -28,7 +28,7 @@ export const STEPS: readonly TourStep[] = [
     text: phrase({
       id: "learn.tour_canvas",
       message:
-        "This one is running. Records flow from left to right: from topics, through operators, to topics. The line below a name says what the node does.",
+        "This is a sample that is deployed for you. Records flow from left to right: from topics, through operators, to topics. The line below a name says what the node does.",
     }),
     target: ".designer-canvas",
     open: () => useDesigner.getState().setLayer("design"),

@@ -32,7 +32,7 @@ export const zh = {
     "把代码中的 STREAM_TIME 换成 WALL_CLOCK_TIME：此后只有时钟前进才会写出计数。",
   "A topology is a drawing of a stream": "拓扑是流的图",
   "learn.tour_canvas":
-    "这个拓扑正在运行。记录从左向右流动：从主题经过算子，再到主题。名称下面的一行说明节点做什么。",
+    "这是一个已为您部署的示例。记录从左向右流动：从主题经过算子，再到主题。名称下面的一行说明节点做什么。",
   "Watch it work": "观察运行",
   "learn.tour_runtime":
     "“运行时”图层在每个节点上显示每秒进出多少记录、滞后多少，以及任务在哪里运行。",

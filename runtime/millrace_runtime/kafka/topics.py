@@ -14,6 +14,8 @@ from millrace_runtime.session.java_exceptions import is_caused_by
 PATIENCE_SECONDS = 30
 #: how long Kafka's client may take to connect to a broker that answers
 CONNECT_SECONDS = 20
+#: the part of the seconds for an answer in which the broker is asked without the client
+_ASKING_SECONDS = 1
 
 
 def prepare(
@@ -150,10 +152,10 @@ def _require_answer(jvm: Any, admin: Any, client: Mapping[str, str]) -> None:
     """
     servers = client["bootstrap.servers"]
     nodes = admin.describeCluster().nodes()
-    if _answers(jvm, nodes, ANSWER_SECONDS):
+    if _answers(jvm, nodes, ANSWER_SECONDS - _ASKING_SECONDS):
         return
     try:
-        require_reachable(servers, client.get("security.protocol"), seconds=1)
+        require_reachable(servers, client.get("security.protocol"), seconds=_ASKING_SECONDS)
     except MillraceError:
         raise unreachable(servers) from None
     if not _answers(jvm, nodes, CONNECT_SECONDS - ANSWER_SECONDS):
