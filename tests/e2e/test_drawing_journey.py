@@ -210,6 +210,30 @@ def test_bends_stay_in_groups_and_fragments(page: Page, system: System) -> None:
         assert turns("b", "c") >= 4
         assert turns("c", "d") >= 4
         assert turns("a", "b") >= 4
+        expect(page.locator(".frame-title")).to_have_text(["Bent", "Middle"])
+        page.locator(".frame").nth(1).get_by_role("button", name="Collapse the group").click()
+        expect(designer.node("c")).to_have_count(0)
+        page.locator(".group-node").dblclick(position={"x": 60, "y": 14})
+        expect(designer.node("c")).to_be_visible()
+
+        def outer() -> Any:
+            document = api.call("GET", f"/topologies/{topology}/draft")["document"]
+            (bend,) = (each for each in document["drawing"]["bends"] if each["source"] == "a")
+            assert bend["target"] == "bent"
+            return bend["points"]
+
+        page.get_by_test_id("saved-state").get_by_text("draft saved").wait_for()
+        (before,) = outer()
+        designer.select_edge("a", "b")
+        handle = page.locator(".edge-bend")
+        expect(handle).to_have_count(1)
+        handle.press("ArrowUp")
+        expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+        expect(handle).to_be_visible()
+        page.wait_for_timeout(1_500)
+        (after,) = outer()
+        assert (after["x"], after["y"]) == (before["x"], before["y"] - 8)
+        page.keyboard.press("Escape")
         designer.select("b")
         page.keyboard.press("o")
         expect(designer.node("c")).to_have_count(0)

@@ -1,4 +1,5 @@
 import { EdgeLabelRenderer, useReactFlow } from "@xyflow/react";
+import { type Bendable, ledThrough } from "../designer/bendable";
 import { focusBend, useBending } from "../designer/bending";
 import { drawnOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
@@ -26,36 +27,38 @@ const STEPS: Readonly<Record<string, Position>> = {
  * `onHold` shows bends while one is dragged.
  */
 export function Bends(props: {
+  /** The edge of the document. */
   edge: DocumentEdge;
+  changed: Bendable;
   /** Where the wire begins and ends. */
   ends: readonly [Position, Position];
   /** The corners of the wire, if it has no bends. */
   way: Points | null;
   points: Points;
-  /** Points that are not drawn, because they are inside of collapsed groups at the ends. */
-  hidden: readonly [Points, Points];
   held: boolean;
   marked: boolean;
   onHold: (points: Points | null) => void;
 }) {
-  const { edge, ends, held, hidden, marked, onHold, points, way } = props;
+  const { changed, edge, ends, held, marked, onHold, points, way } = props;
   const flow = useReactFlow();
   const id = edgeId(edge);
+  const { first } = changed;
+  const last = first + changed.count + points.length - changed.points.length;
   const set = (now: Points, gesture?: string) => {
     const state = useDesigner.getState();
     const { toDocument } = drawnOf(state);
     const label = now.length < points.length ? t("Remove the bend") : t("Bend the edge");
-    const places = [...hidden[0], ...now, ...hidden[1]].map(toDocument);
+    const places = ledThrough(changed, now, toDocument);
     const options = gesture === undefined ? {} : { gesture };
     state.change(label, (document) => setPoints(document, edge, places), options);
   };
   const add = (index: number, place: Position) => {
     set(points.toSpliced(index, 0, snap(place)));
-    focusBend(id, index);
+    focusBend(id, index - first);
   };
   const remove = (index: number) => {
     set(points.toSpliced(index, 1));
-    focusBend(id, index);
+    focusBend(id, index - first);
   };
   /** Drags the bend at an index, or one that is added there. */
   const drag = (index: number, added: boolean) => (event: React.PointerEvent<HTMLElement>) => {
@@ -78,7 +81,7 @@ export function Bends(props: {
       if (by instanceof KeyboardEvent) by.preventDefault();
       else if (by.type === "pointerup" && now !== null) {
         set(now);
-        focusBend(id, index);
+        focusBend(id, index - first);
       }
     };
     const ending = new AbortController();
@@ -106,25 +109,30 @@ export function Bends(props: {
   return (
     <EdgeLabelRenderer>
       <div className="edge-bends" data-held={held || undefined}>
-        {points.map((point, index) => (
-          <button
-            key={`bend ${index}`}
-            type="button"
-            className="edge-bend nopan nodrag"
-            data-bend={id}
-            aria-label={t("Bend {n} of {all}: arrows move it, Delete removes it", {
-              n: index + 1,
-              all: points.length,
-            })}
-            style={at(point)}
-            onFocus={() => useBending.setState({ at: { edge: id, index } })}
-            onContextMenu={() => useBending.setState({ at: { edge: id, index } })}
-            onPointerDown={drag(index, false)}
-            onDoubleClick={() => remove(index)}
-            onKeyDown={onKey(index, point)}
-          />
-        ))}
+        {points.slice(first, last).map((point, place) => {
+          const index = first + place;
+          const at = { edge: id, index: place };
+          return (
+            <button
+              key={`bend ${index}`}
+              type="button"
+              className="edge-bend nopan nodrag"
+              data-bend={id}
+              aria-label={t("Bend {n} of {all}: arrows move it, Delete removes it", {
+                n: place + 1,
+                all: last - first,
+              })}
+              style={placedAt(point)}
+              onFocus={() => useBending.setState({ at })}
+              onContextMenu={() => useBending.setState({ at })}
+              onPointerDown={drag(index, false)}
+              onDoubleClick={() => remove(index)}
+              onKeyDown={onKey(index, point)}
+            />
+          );
+        })}
         {legs.map((leg, index) => {
+          if (index < first || index > last) return null;
           const { x, y } = halfway(leg);
           const place = { x: marked && points.length === 0 ? x + ASIDE : x, y };
           return (
@@ -133,8 +141,8 @@ export function Bends(props: {
               type="button"
               className="edge-part nopan nodrag"
               title={t("Drag to bend the edge here")}
-              aria-label={t("Add a bend to part {n} of the edge", { n: index + 1 })}
-              style={at(place)}
+              aria-label={t("Add a bend to part {n} of the edge", { n: index - first + 1 })}
+              style={placedAt(place)}
               onPointerDown={drag(index, true)}
               onDoubleClick={() => add(index, place)}
               onClick={(event) => {
@@ -149,6 +157,6 @@ export function Bends(props: {
   );
 }
 
-const at = ({ x, y }: Position) => ({
+const placedAt = ({ x, y }: Position) => ({
   transform: `translate(-50%, -50%) translate(${x}px, ${y}px)`,
 });

@@ -29,7 +29,7 @@ import { usePresence } from "../designer/presence";
 import { useRuntime } from "../designer/runtime";
 import { inDocument, useDesigner } from "../designer/store";
 import { edgeId, type Position } from "../graph/document";
-import { fragmentOfGroup } from "../graph/drawing";
+import { fragmentAround } from "../graph/drawing";
 import { isFragment } from "../graph/fragments";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
@@ -39,7 +39,14 @@ import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
 import { FarWires } from "./FarWires";
 import { EmptyCanvas, LayerSwitch, Tools } from "./Floating";
-import { chosenOf, type FlowEdge, type FlowNode, isOperator, nodesOfFrame } from "./flow";
+import {
+  chosenOf,
+  type FlowEdge,
+  type FlowNode,
+  isOfFragment,
+  isOperator,
+  nodesOfFrame,
+} from "./flow";
 import { setFlow } from "./liveFigures";
 import { MARK_NODES } from "./markNodes";
 import { OperatorNode } from "./OperatorNode";
@@ -251,14 +258,16 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
       selectOnly(node);
       const over =
         node.type === "note"
-          ? "note"
+          ? fragmentAround(node.data.note.id) === null
+            ? "note"
+            : "node"
           : isOperator(node)
             ? node.data.owner === undefined
               ? "node"
               : "inner"
-            : fragmentOfGroup(node.data.group) === null
-              ? "group"
-              : "node";
+            : isOfFragment(node)
+              ? "node"
+              : "group";
       openContext(event, over);
     },
     [openContext],

@@ -3,7 +3,7 @@ import { type NodeProps, useReactFlow } from "@xyflow/react";
 import { memo, useRef, useState } from "react";
 import { useNoteEditing } from "../designer/noteEditing";
 import { useDesigner } from "../designer/store";
-import { noteBox, setNote } from "../graph/drawing";
+import { fragmentAround, noteBox, setNote } from "../graph/drawing";
 import { GRID } from "../graph/geometry";
 import { t } from "../ui/i18n";
 import { Markdown } from "../ui/Markdown";
@@ -51,7 +51,9 @@ function Corner({ note }: { note: NoteFlowNode["data"]["note"] }) {
 /** A note in Markdown; a double click or Enter edits it. */
 export const NoteNode = memo(function NoteNode({ data, selected }: NodeProps<NoteFlowNode>) {
   const { note } = data;
-  const readOnly = useDesigner((state) => state.readOnly);
+  // Notes of an opened fragment are changed in the fragment.
+  const within = fragmentAround(note.id) !== null;
+  const readOnly = useDesigner((state) => state.readOnly) || within;
   const editing = useNoteEditing((state) => state.id === note.id) && !readOnly;
   const [text, setText] = useState<string | null>(null);
   const close = (save: boolean) => {

@@ -1,6 +1,7 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, Position } from "@xyflow/react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../api/types";
+import { bendableOf } from "../designer/bendable";
 import { isShuffle } from "../designer/derived";
 import { drawing } from "../designer/drawn";
 import { edgeFigures, type RuntimeFigures, subscribeNode } from "../designer/runtime";
@@ -276,6 +277,8 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const led = points.length === 0 ? way : wayThrough(...ends, points);
   const { middle, path } = wirePath(from, to, led);
   const bendable = selected === true && !readOnly && data !== undefined && data.index >= 0;
+  // Of the wires that stand for one edge, one has the handles.
+  const changed = bendable ? bendableOf(useDesigner.getState(), data.own) : null;
   const { x: labelX, y: labelY } = middle;
   // Between close neighbors, the name of a topic is shown only while the pointer is over the wire.
   const long = targetX < sourceX || targetX - sourceX > 160;
@@ -346,13 +349,13 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           {...chipPlace(chip, from, to, middle, marks || bendable ? 20 : always ? 12 : 0)}
         />
       ) : null}
-      {bendable && edgeId(data.own) === id ? (
+      {bendable && changed !== null && edgeId(changed.edge) === id ? (
         <Bends
           edge={data.own}
+          changed={changed}
           ends={ends}
           way={way}
           points={points}
-          hidden={[bent.inSource, bent.inTarget]}
           held={dragged !== null}
           marked={marks}
           onHold={setDragged}

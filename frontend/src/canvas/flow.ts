@@ -18,6 +18,7 @@ import {
 import {
   type Folded,
   type Frame,
+  fragmentAround,
   fragmentOfGroup,
   type Group,
   type GroupPort,
@@ -60,7 +61,7 @@ interface Chosen {
 
 /**
  * The ids of documents' nodes and notes among those of the canvas. The frame of a group is passed over: its nodes count. The
- * frame of a fragment and the nodes within stand for the fragment's node; a node is `inner` if nothing else is chosen.
+ * frame of a fragment and what is within stand for the fragment's node; a node is `inner` if nothing else is chosen.
  */
 export function chosenOf(nodes: readonly FlowNode[]): Chosen {
   const found = new Set<string>();
@@ -68,9 +69,12 @@ export function chosenOf(nodes: readonly FlowNode[]): Chosen {
   const notes: string[] = [];
   for (const node of nodes) {
     if (node.hidden === true) continue;
-    if (node.type === "note") notes.push(node.data.note.id);
-    else if (node.type === "group") for (const id of node.data.frame.nodes) found.add(id);
-    else if (isFragmentFrame(node)) for (const id of nodesOfFrame(node.data.frame)) found.add(id);
+    if (node.type === "note") {
+      const fragment = fragmentAround(node.data.note.id);
+      if (fragment === null) notes.push(node.data.note.id);
+      else found.add(ownerOf(fragment));
+    } else if (node.type === "group" || isOfFragment(node))
+      for (const id of nodesOfFrame(node.data.frame)) found.add(id);
     else if (isOperator(node)) {
       if (node.data.owner !== undefined) within.push(node.id);
       found.add(node.data.owner ?? node.id);
@@ -80,17 +84,24 @@ export function chosenOf(nodes: readonly FlowNode[]): Chosen {
   return { nodes: [...found], notes, inner: alone ? within[0] : undefined };
 }
 
+/** The fragment node of the document that contains an opened one, or that is it. */
+function ownerOf(fragment: string): string {
+  return drawnOf(useDesigner.getState()).owners.get(fragment) ?? fragment;
+}
+
 /** The nodes of the document in a frame; of an opened fragment, its node or the one that contains it. */
 export function nodesOfFrame({ group, nodes }: Frame): string[] {
   const { opened, owners } = drawnOf(useDesigner.getState());
-  const fragment = fragmentOfGroup(group);
-  if (fragment !== null) return [owners.get(fragment) ?? fragment];
+  const fragment = fragmentOfGroup(group) ?? fragmentAround(group.id);
+  if (fragment !== null) return [ownerOf(fragment)];
   return opened.size === 0 ? [...nodes] : [...new Set(nodes.map((id) => owners.get(id) ?? id))];
 }
 
-/** Whether a node of the canvas is the frame of a fragment that is opened in place. */
-export function isFragmentFrame(node: FlowNode): node is GroupFlowNode {
-  return node.type === "frame" && fragmentOfGroup(node.data.group) !== null;
+/** Whether a node of the canvas is the frame of a fragment that is opened in place, or a group within. */
+export function isOfFragment(node: FlowNode): node is GroupFlowNode {
+  if (node.type !== "frame" && node.type !== "group") return false;
+  const { group } = node.data;
+  return fragmentOfGroup(group) !== null || fragmentAround(group.id) !== null;
 }
 
 export function isOperator(node: FlowNode): node is OperatorFlowNode {
@@ -151,7 +162,9 @@ export function flowNotes(
     const id = noteFlowId(note.id);
     const last = old.get(id);
     const isSelected = selected.has(note.id);
-    if (last?.type === "note" && last.data.note === note && last.draggable === !readOnly) {
+    const changeable = fragmentAround(note.id) === null;
+    const draggable = !readOnly && changeable;
+    if (last?.type === "note" && last.data.note === note && last.draggable === draggable) {
       return last.selected === isSelected ? last : { ...last, selected: isSelected };
     }
     const { x, y, ...size } = noteBox(note);
@@ -163,7 +176,9 @@ export function flowNotes(
       measured: size,
       data: { note },
       selected: isSelected,
-      draggable: !readOnly,
+      draggable,
+      selectable: changeable,
+      focusable: changeable,
       connectable: false,
       zIndex: -1,
       ariaLabel: t("Note: {text}", { text: (note.text ?? "").slice(0, 80) }),
@@ -184,6 +199,16 @@ function handlesOf(ports: readonly GroupPort[]) {
   }));
 }
 
+/** Whether all that a frame is around is selected. */
+function isChosen(frame: Frame, selected: ReadonlySet<string>, owners: Drawn["owners"]): boolean {
+  const { collapsed, group, nodes } = frame;
+  const within = fragmentAround(group.id);
+  if (within !== null) return collapsed && selected.has(owners.get(within) ?? within);
+  const fragment = fragmentOfGroup(group);
+  if (fragment !== null) return selected.has(fragment);
+  return nodes.length > 0 && nodes.every((id) => selected.has(owners.get(id) ?? id));
+}
+
 export function flowGroups(
   { frames }: Folded,
   selected: ReadonlySet<string>,
@@ -193,6 +218,7 @@ export function flowGroups(
   return frames.map((frame) => {
     const { x, y, ...size } = frame.box;
     const fragment = fragmentOfGroup(frame.group);
+    const within = fragmentAround(frame.group.id);
     const title = frame.group.title ?? frame.group.id;
     const n = frame.nodes.length;
     return {
@@ -202,11 +228,8 @@ export function flowGroups(
       ...size,
       measured: size,
       data: { frame, group: frame.group },
-      selected:
-        fragment === null
-          ? n > 0 && frame.nodes.every((id) => selected.has(owners.get(id) ?? id))
-          : selected.has(fragment),
-      draggable: !readOnly && !owners.has(fragment ?? ""),
+      selected: isChosen(frame, selected, owners),
+      draggable: !readOnly && within === null && !owners.has(fragment ?? ""),
       selectable: frame.collapsed,
       connectable: false,
       focusable: frame.collapsed,

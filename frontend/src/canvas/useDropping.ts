@@ -9,7 +9,7 @@ import { inDocument, useDesigner } from "../designer/store";
 import { insertOnEdge, makeRoom, moveNodes } from "../graph/changes";
 import { fitsOnEdge } from "../graph/connect";
 import { edgeId, type Position, type TopologyDocument } from "../graph/document";
-import { fragmentOfGroup, groupOf, moveNotes, setGroupOf } from "../graph/drawing";
+import { fragmentAround, fragmentOfGroup, groupOf, moveNotes, setGroupOf } from "../graph/drawing";
 import { t } from "../ui/i18n";
 import { KIND_MIME, lightWire, wireAt } from "./drag";
 import { type FlowEdge, type FlowNode, isOperator, type OperatorFlowNode } from "./flow";
@@ -49,7 +49,8 @@ function groupUnder(node: OperatorFlowNode): string | undefined {
   return foldedOf(state)
     .frames.filter(({ box, collapsed, group }) => {
       const inside = x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height;
-      return inside && !collapsed && fragmentOfGroup(group) === null;
+      const own = fragmentOfGroup(group) === null && fragmentAround(group.id) === null;
+      return inside && !collapsed && own;
     })
     .at(-1)?.group.id;
 }

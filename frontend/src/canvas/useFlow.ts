@@ -10,7 +10,7 @@ import {
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { drawnOf, foldedOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
-import { folded, groupsOf } from "../graph/drawing";
+import { folded, fragmentAround, fragmentOfGroup, groupsOf, moveNotes } from "../graph/drawing";
 import { snap } from "../graph/geometry";
 import type { Drawn } from "../graph/opening";
 import {
@@ -20,12 +20,14 @@ import {
   flowGroups,
   flowNodes,
   flowNotes,
-  isFragmentFrame,
+  type GroupFlowNode,
+  isOfFragment,
   isOperator,
+  type NoteFlowNode,
   nodesOfFrame,
 } from "./flow";
 
-const NO_GROUPS: FlowNode[] = [];
+const NO_GROUPS: GroupFlowNode[] = [];
 const NONE: readonly string[] = [];
 
 /**
@@ -36,7 +38,7 @@ function useGroups(
   nodes: readonly FlowNode[],
   { document, owners }: Pick<Drawn, "document" | "owners">,
   lit: readonly string[],
-): FlowNode[] {
+): GroupFlowNode[] {
   const catalog = useDesigner((state) => state.catalog);
   const folds = useDesigner((state) => state.folds);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -48,15 +50,26 @@ function useGroups(
     const chosen = own
       .filter((node) => node.selected === true && node.data.owner === undefined)
       .map((node) => node.id);
-    const now = folded(document, catalog, folds, (node) => places.get(node.id) ?? { x: 0, y: 0 });
+    const notes = new Map(
+      nodes.flatMap((node) =>
+        isNoteWithin(node) ? [[node.data.note.id, node.position] as const] : [],
+      ),
+    );
+    const moved = notes.size === 0 ? document : moveNotes(document, notes);
+    const now = folded(moved, catalog, folds, (node) => places.get(node.id) ?? { x: 0, y: 0 });
     return flowGroups(now, new Set([...chosen, ...lit]), readOnly, owners);
   }, [nodes, lit, document, owners, catalog, folds, readOnly]);
+}
+
+/** Whether a node of the canvas is a note of a fragment that is opened in place. */
+function isNoteWithin(node: FlowNode): node is NoteFlowNode {
+  return node.type === "note" && fragmentAround(node.data.note.id) !== null;
 }
 
 /** Changes of groups as changes of the nodes in them: groups have no place and no selection of their own. */
 function ofNodes(
   changes: readonly NodeChange<FlowNode>[],
-  groups: readonly FlowNode[],
+  groups: readonly GroupFlowNode[],
   nodes: readonly FlowNode[],
 ): NodeChange<FlowNode>[] {
   const own = new Set(
@@ -64,9 +77,9 @@ function ofNodes(
   );
   return changes.flatMap((change): NodeChange<FlowNode>[] => {
     const group = "id" in change ? groups.find((each) => each.id === change.id) : undefined;
-    if (group === undefined || group.type === "note" || isOperator(group)) return [change];
+    if (group === undefined) return [change];
     const members = new Set(group.data.frame.nodes);
-    if (change.type === "select" && isFragmentFrame(group)) return [];
+    if (change.type === "select" && isOfFragment(group)) return [];
     if (change.type === "select") {
       return [...members].map((id) => ({ id, type: "select", selected: change.selected }));
     }
@@ -75,8 +88,20 @@ function ofNodes(
       x: change.position.x - group.position.x,
       y: change.position.y - group.position.y,
     });
+    // The notes of opened fragments that are moved as a whole.
+    const fragments = new Set(
+      groups.flatMap(({ data }) => {
+        const fragment = fragmentOfGroup(data.group);
+        return fragment !== null && data.frame.nodes.every((id) => members.has(id))
+          ? [fragment]
+          : [];
+      }),
+    );
+    const goesAlong = (node: FlowNode) =>
+      members.has(node.id) ||
+      (isNoteWithin(node) && fragments.has(fragmentAround(node.data.note.id) ?? ""));
     return nodes
-      .filter((node) => members.has(node.id) && !own.has(`position ${node.id}`))
+      .filter((node) => goesAlong(node) && !own.has(`position ${node.id}`))
       .map(({ id, position }) => ({
         id,
         type: "position",
@@ -150,7 +175,7 @@ export function useFlow() {
     for (const change of kept) {
       if (change.type !== "select") continue;
       const frame = shownGroups.current.find(({ id }) => id === change.id);
-      if (frame === undefined || !isFragmentFrame(frame)) continue;
+      if (frame === undefined || !isOfFragment(frame)) continue;
       const own = nodesOfFrame(frame.data.frame);
       setLit((now) => {
         const others = now.filter((id) => !own.includes(id));

@@ -3,7 +3,7 @@
 import { drawnOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
 import { findNode } from "../graph/document";
-import { fragmentOfGroup, groupOf } from "../graph/drawing";
+import { fragmentAround, fragmentOfGroup, groupOf } from "../graph/drawing";
 import { isFragment } from "../graph/fragments";
 import { t } from "../ui/i18n";
 import { type Command, type CommandContext, editable, hasNodes } from "./command";
@@ -32,7 +32,8 @@ function placed({ designer }: CommandContext): { id: string; open: boolean } | u
   if (node !== undefined && isFragment(node)) return { id, open: true };
   const around = drawn.opened.has(id) ? id : inner && groupOf(drawn.document, inner);
   if (around === undefined || around === "") return undefined;
-  const fragment = typeof around === "string" ? around : fragmentOfGroup(around);
+  const fragment =
+    typeof around === "string" ? around : (fragmentOfGroup(around) ?? fragmentAround(around.id));
   return fragment === null ? undefined : { id: fragment, open: false };
 }
 

@@ -35,6 +35,7 @@ export const drawnOf = oncePerDrawing(
           document,
           owners: NOT_OPENED,
           stands: NOT_OPENED,
+          changeable: NOT_OPENED,
           opened: NONE_OPENED,
           settled: (places) => places,
           toDocument: (at) => at,

@@ -9,7 +9,14 @@ import { create } from "zustand";
 import type { CompileResult, Diagnostic } from "../api/types";
 import type { Catalog } from "../graph/catalog";
 import { emptyDocument, findNode, type Position, type TopologyDocument } from "../graph/document";
-import { expandGroup, type Folds, NO_FOLDS, notesOf, setGroup } from "../graph/drawing";
+import {
+  expandGroup,
+  type Folds,
+  fragmentAround,
+  NO_FOLDS,
+  notesOf,
+  setGroup,
+} from "../graph/drawing";
 import {
   EMPTY_HISTORY,
   endGesture,
@@ -350,7 +357,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
 
     fold: (group, collapsed) => {
       const { catalog, change, folds, readOnly } = get();
-      if (readOnly) {
+      if (readOnly || fragmentAround(group) !== null) {
         set({ folds: { ...folds, [group]: collapsed } });
         return;
       }

@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import { CATALOG, editor } from "../commands/kit";
+import { bendableOf } from "../designer/bendable";
 import { foldedOf } from "../designer/drawn";
 import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
@@ -226,4 +227,65 @@ test("in the drawing of an opened fragment, points move with what makes room", (
   const [point] = pointsOf(drawn.document).get(AB) ?? [];
   expect(point).toEqual(at(248 + a.x, 100));
   expect(drawn.toDocument(point ?? at(0, 0))).toEqual(at(248, 100));
+});
+
+test("bends of edges at an opened fragment are changed, and those of the fragment stay", async () => {
+  const bend = (source: string, target: string, ...points: Position[]) => ({
+    source,
+    target,
+    points,
+  });
+  const fragments = {
+    "part@1": {
+      nodes: [
+        { id: "in", kind: "fragment.input", params: {} },
+        { id: "x", kind: "filter", position: at(0, 0), params: {} },
+        { id: "y", kind: "filter", position: at(280, 0), params: {} },
+        { id: "out", kind: "fragment.output", params: {} },
+      ],
+      edges: [
+        { source: "in", target: "x" },
+        { source: "in", target: "y" },
+        { source: "x", target: "out" },
+      ],
+      drawing: { bends: [bend("in", "x", at(-24, 40)), bend("x", "out", at(240, 64))] },
+    },
+  };
+  const document = {
+    ...row(),
+    fragments,
+    nodes: row().nodes.map((node) =>
+      node.id === "b" ? { ...node, kind: "fragment", params: { fragment: "part@1" } } : node,
+    ),
+    edges: [
+      { source: "a", target: "b", target_port: "in" },
+      { source: "b", source_port: "out", target: "c" },
+    ],
+    drawing: { bends: [bend("a", "b", at(240, 100)), bend("b", "c", at(544, 100), at(552, 80))] },
+  } as unknown as TopologyDocument;
+  const drawn = editor(document);
+  useDesigner.setState({ openings: { ids: ["b"], draw } });
+  const changeable = (index: number) => {
+    const edge = drawn.document().edges[index];
+    const found = edge && bendableOf(useDesigner.getState(), edge);
+    return found && { ...found, edge: edgeId(found.edge) };
+  };
+  expect(changeable(0)).toMatchObject({ edge: "a.out>b--x.in", first: 0, count: 1 });
+  expect(changeable(0)?.points).toHaveLength(2);
+  expect(changeable(1)).toMatchObject({ edge: "b--x.out>c.in", first: 1, count: 2 });
+  expect(changeable(1)?.points).toHaveLength(3);
+
+  useDesigner.getState().select({ edges: [AB] });
+  expect(await drawn.run("bend-edge")).toBe(true);
+  expect(pointsIn(drawn.document())).toHaveLength(2);
+  expect(pointsIn(drawn.document())).toContainEqual(at(240, 100));
+  expect(changeable(0)?.points).toHaveLength(3);
+  expect(drawn.document().fragments).toEqual(fragments);
+  expect(await drawn.run("straighten-edge")).toBe(true);
+  expect(pointsIn(drawn.document())).toBeUndefined();
+  expect(changeable(0)).toMatchObject({ first: 0, count: 0 });
+  expect(changeable(0)?.points).toHaveLength(1);
+  useDesigner.getState().select({ edges: ["b.out>c.in"] });
+  expect(await drawn.run("straighten-edge")).toBe(true);
+  expect(drawn.document().drawing).toBeUndefined();
 });

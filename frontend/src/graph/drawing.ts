@@ -49,6 +49,15 @@ export const OPENED = "fragment:";
 export const fragmentOfGroup = ({ id }: Group): string | null =>
   id.startsWith(OPENED) ? id.slice(OPENED.length) : null;
 
+const WITHIN = "within:";
+
+/** The id under which a group or note of a fragment is drawn while the fragment's node is opened. */
+export const idWithin = (node: string, mark: string) => `${WITHIN}${node}/${mark}`;
+
+/** The opened fragment node in which a group or note is drawn; null for those of the document. */
+export const fragmentAround = (id: string): string | null =>
+  id.startsWith(WITHIN) ? id.slice(WITHIN.length, id.indexOf("/")) : null;
+
 export function groupsOf(document: TopologyDocument): readonly Group[] {
   return document.drawing?.groups ?? [];
 }
@@ -175,7 +184,13 @@ export function folded(
     const inner = groups
       .filter((each) => each.parent === group.id)
       .flatMap((each) => boxesOfGroup(each)?.box ?? []);
-    const bounds = boundsOf([...own, ...inner]);
+    const fragment = fragmentOfGroup(group);
+    // The notes of an opened fragment are inside of its frame; others may be anywhere.
+    const notes =
+      fragment === null
+        ? []
+        : notesOf(document).filter(({ id }) => fragmentAround(id) === fragment);
+    const bounds = boundsOf([...own, ...inner, ...notes.map(noteBox)]);
     if (bounds === null) return null;
     const area = framed(bounds);
     const box = isCollapsed(group, folds)

@@ -20,7 +20,16 @@ import {
   targetPort,
   withDrawing,
 } from "./document";
-import { addMarks, framed, groupAround, groupOf, pruned, setGroupOf } from "./drawing";
+import {
+  addMarks,
+  fragmentAround,
+  framed,
+  groupAround,
+  groupOf,
+  notesOf,
+  pruned,
+  setGroupOf,
+} from "./drawing";
 import {
   type Definition,
   definitionOf,
@@ -456,7 +465,9 @@ function unfolded(
   const moved = moveNodes(document, new Map([...places].filter(([id]) => id !== node.id)));
   const { x, y } = positionOf(first);
   return {
-    base: withDrawing(moved, { notes: opened.drawing?.notes ?? [] }),
+    base: withDrawing(moved, {
+      notes: notesOf(opened).filter(({ id }) => fragmentAround(id) === null),
+    }),
     by: { x: there.x - x, y: there.y - y },
     places,
   };

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { CATALOG as catalog } from "../commands/kit";
 import { edgeId, emptyDocument, findNode, positionOf, type TopologyDocument } from "./document";
-import { folded, NO_FOLDS } from "./drawing";
+import { type Folds, folded, idWithin, NO_FOLDS, noteBox } from "./drawing";
+import { dissolved } from "./fragmentChanges";
 import { boxOf, overlap } from "./geometry";
 import { draw, edgesThatRun } from "./opening";
 import { placeOf as parameter } from "./parameters";
@@ -128,6 +129,57 @@ test("bends of a fragment and of the edges to it are drawn when it is opened", (
   ]);
   const way = ways(made, catalog).get("clean--keep.out>counted.in") ?? [];
   expect(way).toContainEqual({ x: dx + 250, y: dy + 60 });
+});
+
+test("groups and notes of a fragment are drawn in its frame, and the document keeps its own", () => {
+  const clean = document.fragments?.["Clean@1"];
+  const marked = {
+    ...document,
+    drawing: { groups: [{ id: "g", title: "Ours", nodes: ["above"] }] },
+    fragments: {
+      "Clean@1": {
+        ...clean,
+        drawing: {
+          groups: [{ id: "g", title: "Counting", nodes: ["count", "rows"], color: "violet" }],
+          notes: [{ id: "n", text: "Why", position: { x: -40, y: 240 } }],
+        },
+      },
+    },
+  } as unknown as TopologyDocument;
+  const [group, note] = [idWithin("clean", "g"), idWithin("clean", "n")];
+  const framesOf = (folds: Folds) => {
+    const drawn = draw(marked, catalog, folds, ["clean"]);
+    const { frames, hidden } = folded(drawn.document, catalog, folds);
+    const byId = new Map(frames.map((frame) => [frame.group.id, frame]));
+    return { drawn, byId, hidden };
+  };
+  const { byId, drawn } = framesOf(NO_FOLDS);
+  const [whole, inner] = [byId.get("fragment:clean"), byId.get(group)];
+  const [written] = (drawn.document.drawing?.notes ?? []).filter(({ id }) => id === note);
+  if (!whole || !inner || !written) throw new Error("no marks");
+  expect(inner.group.title).toBe("Counting");
+  expect([...inner.nodes].sort()).toEqual(["clean--rows", "counted"]);
+  expect(byId.get("g")?.group.title).toBe("Ours");
+  for (const box of [inner.box, noteBox(written)]) {
+    expect(box.x >= whole.box.x && box.y >= whole.box.y).toBe(true);
+    expect(box.x + box.width <= whole.box.x + whole.box.width).toBe(true);
+    expect(box.y + box.height <= whole.box.y + whole.box.height).toBe(true);
+  }
+  const keep = placeOf(drawn.document, "clean--keep") ?? { x: 0, y: 0 };
+  expect(written.position).toEqual({ x: keep.x - 40, y: keep.y + 140 });
+  for (const id of ["orders", "out", "above", "below"]) {
+    const node = findNode(drawn.document, id);
+    expect(node && overlap(boxOf(catalog, node), whole.box, 0), id).toBe(false);
+  }
+  const closed = framesOf({ [group]: true });
+  expect([...closed.hidden.keys()].sort()).toEqual(["clean--rows", "counted"]);
+  expect((closed.byId.get("fragment:clean")?.box.height ?? 0) <= whole.box.height).toBe(true);
+  const apart = dissolved(marked, catalog, "clean")?.document.drawing;
+  expect(apart?.groups?.map(({ id, title }) => [id, title])).toEqual([
+    ["g", "Ours"],
+    ["group-1", "Counting"],
+  ]);
+  expect(apart?.notes?.map(({ text }) => text)).toEqual(["Why"]);
 });
 
 test("a fragment in a fragment opens within its frame; one in a collapsed group stays closed", () => {

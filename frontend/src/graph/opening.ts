@@ -7,6 +7,7 @@ import {
   type DocumentEdge,
   type DocumentNode,
   edgeId,
+  emptyDocument,
   findNode,
   type Json,
   makeEdge,
@@ -23,12 +24,17 @@ import {
   FRAME,
   folded,
   framed,
+  type Group,
   groupOf,
   groupsOf,
+  idWithin,
   moveNotes,
+  type Note,
+  noteBox,
   notesOf,
   OPENED,
   setGroups,
+  setNotes,
 } from "./drawing";
 import { type Definition, definitionOf, INPUT, isFragment, OUTPUT } from "./fragments";
 import { type Box, boundsOf, boxOf, GRID, NODE_WIDTH, STORE_DROP } from "./geometry";
@@ -51,6 +57,8 @@ interface Inside {
   readonly stands: ReadonlyMap<DocumentEdge, DocumentEdge>;
   /** The bends of its edges: those of the definition, moved by a distance, between those of the document at its ports. */
   bends(by: Position, around: Pick<TopologyDocument, "drawing">): Bend[];
+  /** Its groups and notes, with the ids of the definition; notes lie where the definition has them. */
+  readonly marks: { readonly groups: readonly Group[]; readonly notes: readonly Note[] };
 }
 
 /** The edges that became one: one of the definition, and those of the document at the fragment's ports. */
@@ -135,7 +143,31 @@ export function insideOf(
       return points.length === 0 ? [] : [{ ...edge, points }];
     });
   };
-  return { idOf, nodes, edges, stands, bends };
+  const { drawing } = definition as Pick<TopologyDocument, "drawing">;
+  const marks = drawn
+    ? { groups: drawing?.groups ?? [], notes: drawing?.notes ?? [] }
+    : { groups: [], notes: [] };
+  return { idOf, nodes, edges, stands, bends, marks };
+}
+
+/** The marks of a fragment as they are drawn in its frame: under ids of their own, moved. */
+function marksWithin(inside: Inside, node: string, by: Position) {
+  const own = new Set(inside.nodes.map((each) => each.id));
+  const groups = inside.marks.groups.map((group): Group => {
+    const { parent } = group;
+    const outer = inside.marks.groups.some(({ id }) => id === parent) ? parent : undefined;
+    return {
+      ...group,
+      id: idWithin(node, group.id),
+      nodes: (group.nodes ?? []).map(inside.idOf).filter((id) => own.has(id)),
+      parent: outer === undefined ? `${OPENED}${node}` : idWithin(node, outer),
+    };
+  });
+  const notes = inside.marks.notes.map((note): Note => {
+    const { x, y } = noteBox(note);
+    return { ...note, id: idWithin(node, note.id), position: { x: x + by.x, y: y + by.y } };
+  });
+  return { groups, notes };
 }
 
 /** The texts of an opened fragment with the values of its parameters. */
@@ -222,6 +254,12 @@ function back(by: Insertion, box: Box): Box {
   return best;
 }
 
+/** A run among the bends of an edge: the others are those of a fragment. */
+export interface Changeable {
+  readonly from: number;
+  readonly count: number;
+}
+
 /** The document as it is drawn. */
 export interface Drawn {
   /** With the inner nodes and edges of opened fragments in place of their nodes, and a group for each. */
@@ -230,6 +268,8 @@ export interface Drawn {
   readonly owners: ReadonlyMap<string, string>;
   /** The edge of the document, by id, for which a drawn edge stands. */
   readonly stands: ReadonlyMap<string, DocumentEdge>;
+  /** Which bends of a drawn edge are those of the edge for which it stands. */
+  readonly changeable: ReadonlyMap<string, Changeable>;
   /** The opened fragment nodes, those within others among them. */
   readonly opened: ReadonlySet<string>;
   /** Places in the document for places in the drawing; a node within a fragment moves the fragment. */
@@ -252,6 +292,7 @@ export function draw(
   let now = document;
   const owners = new Map<string, string>();
   const stands = new Map<string, DocumentEdge>();
+  const changeable = new Map<string, Changeable>();
   const opened = new Set<string>();
   const insertions: Insertion[] = [];
   const left = new Set(wanted);
@@ -267,12 +308,20 @@ export function draw(
     for (const id of made.inner) owners.set(id, owner);
     for (const [edge, whole] of made.stands) {
       const own = stands.get(edgeId(whole)) ?? whole;
-      if (document.edges.includes(own)) stands.set(edgeId(edge), own);
+      if (!document.edges.includes(own)) continue;
+      stands.set(edgeId(edge), own);
+      const count = pointsOf(now).get(edgeId(whole))?.length ?? 0;
+      const known = changeable.get(edgeId(whole)) ?? { from: 0, count };
+      // The bends of an edge to the fragment come first, those of an edge from it last.
+      const all = pointsOf(made.document).get(edgeId(edge))?.length ?? 0;
+      const first = whole.target === next.id ? 0 : all - count;
+      changeable.set(edgeId(edge), { from: first + known.from, count: known.count });
     }
     now = made.document;
     opened.add(next.id);
     insertions.push(made.by);
   }
+  const edges = new Set(now.edges.map(edgeId));
   const before = new Map(now.nodes.map((node) => [node.id, positionOf(node)]));
   const boxes = new Map(
     [...document.nodes, ...now.nodes].map((node) => [node.id, boxOf(catalog, node)]),
@@ -281,7 +330,8 @@ export function draw(
   return {
     document: now,
     owners,
-    stands,
+    stands: new Map([...stands].filter(([id]) => edges.has(id))),
+    changeable,
     opened,
     settled: (places) => {
       const found = new Map<string, Position>();
@@ -320,7 +370,7 @@ function open(
   if (taken.size + inside.nodes.length > MOST_NODES || inside.edges.length > MOST_EDGES)
     return null;
   const own = placed(inside.nodes, inside.edges);
-  const bounds = boundsOf(own.map((each) => drawnBox(catalog, each, positionOf(each))));
+  const bounds = boundsOf(partsOf(own, marksWithin(inside, node.id, NOWHERE), catalog, folds));
   if (bounds === null) return null;
   const closed = boxOf(catalog, node);
   // Records go on in one line through the first node that they enter.
@@ -371,22 +421,51 @@ function open(
       ? { ...group, nodes: group.nodes.filter((each) => each !== node.id) }
       : group,
   );
+  const marks = marksWithin(inside, node.id, by);
+  const grouped = new Set(marks.groups.flatMap((each) => each.nodes ?? []));
+  const inner = own.map((each) => each.id);
   const group = {
     id: `${OPENED}${node.id}`,
     title: node.label || node.id,
-    nodes: own.map((each) => each.id),
+    nodes: inner.filter((id) => !grouped.has(id)),
     ...(parent === undefined ? {} : { parent }),
   };
   const shifted = placedBends(moveNotes({ ...document, nodes, edges: inside.edges }, notes), (at) =>
     place(moved(insertion, point(at))),
   );
-  const drawn = withBendsFor(shifted, node.id, inside.bends(by, shifted));
+  const bends = inside.bends(by, shifted);
+  const drawn = setGroups(withBendsFor(shifted, node.id, bends), [
+    ...groups,
+    group,
+    ...marks.groups,
+  ]);
   return {
-    document: setGroups(drawn, [...groups, group]),
-    inner: group.nodes,
+    document:
+      marks.notes.length === 0 ? drawn : setNotes(drawn, [...notesOf(drawn), ...marks.notes]),
+    inner,
     stands: inside.stands,
     by: insertion,
   };
+}
+
+const NOWHERE: Position = { x: 0, y: 0 };
+
+/** The boxes of everything that the frame of a fragment is around. */
+function partsOf(
+  own: readonly DocumentNode[],
+  { groups, notes }: ReturnType<typeof marksWithin>,
+  catalog: Catalog,
+  folds: Folds,
+): Box[] {
+  const only = { ...emptyDocument(""), nodes: own, drawing: { groups: [...groups] } };
+  const { frames, hidden } = folded(only, catalog, folds);
+  return [
+    ...own
+      .filter((each) => !hidden.has(each.id))
+      .map((each) => drawnBox(catalog, each, positionOf(each))),
+    ...frames.map((frame) => frame.box),
+    ...notes.map(noteBox),
+  ];
 }
 
 const localOf = (id: string, node: string) =>
