@@ -8,7 +8,7 @@ import IconFit from "@tabler/icons-react/dist/esm/icons/IconMaximize.mjs";
 import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconTypes from "@tabler/icons-react/dist/esm/icons/IconTag.mjs";
-import { MiniMap, Panel, useStore } from "@xyflow/react";
+import { MiniMap, Panel, type ReactFlowState, useStore } from "@xyflow/react";
 import { Suspense, useState } from "react";
 import { addKind } from "../commands/addNode";
 import { canRun, commandContext } from "../commands/command";
@@ -24,6 +24,7 @@ import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { type FlowNode, isOperator } from "./flow";
 import { HeatSwitch } from "./Heat";
+import { isUnder } from "./visible";
 
 const Legend = later(async () => (await import("./Legend")).Legend);
 
@@ -152,6 +153,46 @@ function miniColor(node: FlowNode): string {
   return `var(--m-hue-${hueOf(catalog, node.data.node.kind)})`;
 }
 
+const MAP = { width: 148, height: 92 };
+/** The distance of the minimap from the edges of the canvas, as React Flow places it. */
+const MAP_MARGIN = 15;
+
+/** Whether a node is under the minimap. */
+function isCovered(state: ReactFlowState): boolean {
+  const { height, nodeLookup, transform, width } = state;
+  const [x, y, zoom] = transform;
+  const [right, bottom] = [width - MAP_MARGIN, height - MAP_MARGIN];
+  const area = { left: right - MAP.width, top: bottom - MAP.height, right, bottom };
+  for (const node of nodeLookup.values()) {
+    if (node.hidden === true || node.type === "frame") continue;
+    const box = {
+      ...node.internals.positionAbsolute,
+      width: node.measured.width ?? 0,
+      height: node.measured.height ?? 0,
+    };
+    if (isUnder(box, { x, y, zoom }, area)) return true;
+  }
+  return false;
+}
+
+/** The minimap; it fades while nodes are under it, until the pointer or the focus is on it. */
+function Overview() {
+  const covers = useStore(isCovered);
+  return (
+    <MiniMap<FlowNode>
+      position="bottom-right"
+      pannable
+      zoomable
+      nodeColor={miniColor}
+      nodeBorderRadius={6}
+      nodeStrokeWidth={0}
+      style={MAP}
+      className={covers ? "faded" : ""}
+      ariaLabel={t("Minimap")}
+    />
+  );
+}
+
 export function Tools() {
   const minimap = useView((state) => state.minimap);
   const edgeTypes = useView((state) => state.edgeTypes);
@@ -201,18 +242,7 @@ export function Tools() {
         </Tool>
         <LegendButton />
       </Panel>
-      {minimap && many && roomy ? (
-        <MiniMap<FlowNode>
-          position="bottom-right"
-          pannable
-          zoomable
-          nodeColor={miniColor}
-          nodeBorderRadius={6}
-          nodeStrokeWidth={0}
-          style={{ width: 148, height: 92 }}
-          ariaLabel={t("Minimap")}
-        />
-      ) : null}
+      {minimap && many && roomy ? <Overview /> : null}
     </>
   );
 }

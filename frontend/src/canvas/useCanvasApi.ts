@@ -7,19 +7,17 @@ import { foldedOf } from "../designer/drawn";
 import { useRuntime } from "../designer/runtime";
 import { inDocument, useDesigner } from "../designer/store";
 import { type FlowEdge, type FlowNode, groupFlowId } from "./flow";
-import { areasOf, centredOn, isInside } from "./visible";
+import { type Areas, areasOf, centredOn, fitted, isInside } from "./visible";
 
 type Flow = ReactFlowInstance<FlowNode, FlowEdge>;
-type Areas = NonNullable<ReturnType<typeof areasOf>>;
 
-/** How the visible part of the canvas is filled. */
-function fitIn({ all, seen }: Areas) {
-  const top = `${64 + seen.top - all.top}px` as const;
-  return {
-    padding: { top, right: "40px", bottom: "64px", left: "40px" },
-    maxZoom: 1,
-    minZoom: 0.15,
-  } as const;
+/** Fills the visible part of the canvas with these nodes, by default with all of them. */
+function fill(flow: Flow, areas: Areas, only?: readonly string[], duration = 160) {
+  const ids = only && new Set(only);
+  const shown = flow.getNodes().filter((node) => !node.hidden && (ids?.has(node.id) ?? true));
+  if (shown.length === 0) return;
+  const boxes = shown.map((node) => flow.getNodesBounds([node]));
+  void flow.setViewport(fitted(areas, flow.getNodesBounds(shown), boxes), { duration });
 }
 /** If a topology would have to be zoomed below this to fit, it opens at its sources instead. */
 const LEGIBLE = 0.35;
@@ -31,7 +29,7 @@ function open(flow: Flow, areas: Areas) {
   const around = flow.getNodesBounds(flow.getNodes());
   const room = { width: seen.right - seen.left - 80, height: seen.bottom - seen.top - 128 };
   if (Math.min(room.width / around.width, room.height / around.height) >= LEGIBLE) {
-    void flow.fitView(fitIn(areas));
+    fill(flow, areas, undefined, 0);
     return;
   }
   const spare = Math.max(0, room.height - around.height * OPENING);
@@ -98,18 +96,13 @@ export function useCanvasApi(
     setCanvas({
       fit: (only) => {
         const areas = areasOf(box.current);
-        if (areas === null) return;
-        void flow.fitView({
-          ...fitIn(areas),
-          duration: 160,
-          ...(only === undefined ? {} : { nodes: shownFor(only).map((id) => ({ id })) }),
-        });
+        if (areas !== null) fill(flow, areas, only && shownFor(only));
       },
       contain: (id) => {
         const areas = areasOf(box.current);
         const [shown = id] = shownFor([id]);
         if (areas === null || isContained(flow, areas, shown)) return;
-        void flow.fitView({ ...fitIn(areas), duration: 160, nodes: [{ id: shown }] });
+        fill(flow, areas, [shown]);
       },
       zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor, { duration: 120 }),
       zoomTo: (level) => void flow.zoomTo(level, { duration: 120 }),
