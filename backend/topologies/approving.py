@@ -62,16 +62,27 @@ def approval_of(version: Version) -> ApprovalJson:
     }
 
 
-def require_approval(version: Version) -> None:
-    """Raise Conflict if the workspace requires an approval that the version does not have."""
-    if not version.topology.workspace.approval_required:
+def require_approval(version: Version, actor: User) -> None:
+    """Raise Conflict if the workspace requires an approval that the version does not have.
+
+    The error names the people who can approve it, other than the actor.
+    """
+    if not version.topology.workspace.approval_required or approval_of(version)["approved_by"]:
         return
-    found = approval_of(version)
-    if found["approved_by"]:
-        return
-    names = found["possible_by"]
+    can = [member.user for member in _approvers(version)]
+    names = _names([each for each in can if each.pk != actor.pk])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     people = ", ".join(names[:NAMED]) + more
+    if len(names) < len(can):
+        others = f", or ask one of them: {people}" if people else ""
+        raise Conflict(
+            "approval_by_you",
+            f"Version {version.number} of “{version.topology.name}” must be approved before it is "
+            "deployed. You can approve it, because somebody else made it.",
+            f"Approve it in Versions{others}.",
+            version=version.number,
+            people=people or "–",
+        )
     raise Conflict(
         "approval_missing",
         f"Version {version.number} of “{version.topology.name}” must be approved by a second "

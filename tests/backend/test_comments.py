@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from accounts.models import AuditEntry
+from accounts.models import AuditEntry, User
 from deployments.models import Deployment
 from millrace_backend.errors import Conflict
 from topologies import actions, approving
@@ -119,7 +119,7 @@ def test_a_version_is_deployed_once_a_second_person_has_approved_it(
     assert operator.post(deployments, body).status_code == 201
     run = Deployment.objects.get()
     redeploy = operator.post(f"/api/deployments/{run.pk}/redeploy", {"version": 2})
-    assert redeploy.json()["error"]["code"] == "approval_missing"
+    assert redeploy.json()["error"]["code"] == "approval_by_you"
     # The running version needs no approval for a restart or other settings.
     admin.delete(f"/api/topologies/{topology.pk}/versions/3/approval")
     assert operator.post(f"/api/deployments/{run.pk}/restart", {}).status_code == 200
@@ -146,11 +146,39 @@ def test_an_approval_counts_while_its_author_is_an_operator(
     people.workspace.save()
     version = topology.versions.select_related("topology__workspace").get(number=2)
     approving.approve(people.operator, version)
-    approving.require_approval(version)
+    approving.require_approval(version, people.admin)
     people.operator.memberships.update(role="editor")
     with pytest.raises(Conflict, match="must be approved"):
-        approving.require_approval(version)
+        approving.require_approval(version, people.operator)
     people.admin.memberships.all().delete()
     with pytest.raises(Conflict) as refused:
-        approving.require_approval(version)
+        approving.require_approval(version, people.operator)
     assert "Nobody else" in refused.value.hint
+
+
+def test_a_refusal_names_others_and_says_who_can_approve_alone(
+    people: People, topology: Topology
+) -> None:
+    people.workspace.approval_required = True
+    people.workspace.save()
+    versions = topology.versions.select_related("topology__workspace")
+    version = versions.get(number=2)
+
+    def refusal(actor: User) -> tuple[str, str]:
+        with pytest.raises(Conflict) as refused:
+            approving.require_approval(version, actor)
+        return refused.value.code, refused.value.hint
+
+    assert version.author_id == people.editor.pk
+    code, hint = refusal(people.operator)
+    assert code == "approval_by_you"
+    assert "Admin" in hint
+    assert "Operator" not in hint
+    people.admin.memberships.all().delete()
+    assert refusal(people.operator) == ("approval_by_you", "Approve it in Versions.")
+    assert refusal(people.admin)[0] == "approval_missing"
+    actions.save_version(people.operator, topology, document("c"), "third", 2)
+    version = versions.get(number=3)
+    code, hint = refusal(people.operator)
+    assert code == "approval_missing"
+    assert hint.startswith("Nobody else")

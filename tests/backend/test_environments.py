@@ -256,7 +256,7 @@ def test_a_promotion_needs_the_approval_of_its_version(people: People, client_of
     client = client_of(people.operator)
     assert client.get(f"{path}?environment=prod").json()["approval"]["approved_by"] == []
     refused = client.post(path, {"environment": "prod"}, format="json")
-    assert refused.json()["error"]["code"] == "approval_missing"
+    assert refused.json()["error"]["code"] == "approval_by_you"
     approve(people.admin, topology.versions.get())
     assert client.post(path, {"environment": "prod"}, format="json").status_code == 201
 
