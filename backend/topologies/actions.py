@@ -15,7 +15,7 @@ from millrace_model.documents import TopologyDocument
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
 from topologies.fragments import note_uses, require_unused
-from topologies.git.binding import version_saved
+from topologies.git.binding import folder_deleted, version_saved
 from topologies.models import Draft, Topology, Version, empty_document, hash_of, size_of
 
 
@@ -116,6 +116,7 @@ def delete_topology(actor: User, topology: Topology, *, used: bool = False) -> N
             name=topology.name,
         )
         topology_deleted(topology, actor)
+        folder_deleted(actor, topology)
         topology.delete()
 
 

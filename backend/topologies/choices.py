@@ -89,4 +89,5 @@ class OutsideChange(models.TextChoices):
     NEW = "new", "New"
     CHANGED = "changed", "Changed"
     REMOVED = "removed", "Removed"
+    DELETED = "deleted", "Its topology was deleted here"
     UNREADABLE = "unreadable", "The document cannot be read"

@@ -256,6 +256,26 @@ class RepositoryFolder(models.Model):
         return f"{self.name} of {self.topology_id}"
 
 
+class DeletedFolder(models.Model):
+    """A folder of a topology that was deleted here; the repository may still have it."""
+
+    repository = models.ForeignKey(
+        Repository, on_delete=models.CASCADE, related_name="deleted_folders"
+    )
+    name = models.CharField(max_length=150)
+    topology_name = models.CharField(max_length=150)
+    by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint("repository", Lower("name"), name="one_deletion_per_folder")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.topology_name}"
+
+
 class VersionCommit(models.Model):
     """The commit that a version became."""
 

@@ -256,6 +256,36 @@ def test_a_folder_that_was_removed_or_is_unreadable_is_shown(
     assert json.loads(bench.show("Orders/topology.json")) == document("a", "b")
 
 
+def test_a_topology_that_was_deleted_here_is_shown_as_that_and_restored(
+    bench: Bench, people: People, topology: Topology
+) -> None:
+    testing.keep_test(people.editor, topology, "late", [], {"dropped": 0})
+    bench.bind()
+    bench.sync()
+    assert bench.editor.delete(f"/api/topologies/{topology.pk}").status_code == 204
+    (change,) = bench.pull()
+    assert (change["kind"], change["topology"]) == ("deleted", None)
+    assert (change["topology_name"], change["deleted_by"]) == ("Orders", "Editor")
+    assert change["deleted_at"] > 0
+    # The repository goes on meanwhile, and somebody else adds a topology.
+    bench.outside("Other", Other__topology_json=text_of(document("x")),
+                  Orders__topology_json=text_of(document("a", "b", "c")))  # fmt: skip
+    orders, other = sorted(bench.pull(), key=lambda each: each["kind"])
+    assert [(each["folder"], each["kind"]) for each in (orders, other)] == [
+        ("Orders", "deleted"),
+        ("Other", "new"),
+    ]
+    assert (other["topology_name"], other["deleted_by"]) == (None, None)
+    taken = bench.take("Orders")
+    assert taken.json()["version"] == 1
+    made = Topology.objects.get(pk=taken.json()["topology"])
+    assert made.versions.get().document["nodes"][-1]["id"] == "c"
+    assert [each.name for each in made.tests.all()] == ["late"]
+    assert [each["folder"] for each in bench.pull()] == ["Other"]
+    bench.editor.delete(f"/api/topologies/{made.pk}")
+    assert bench.pull()[0]["kind"] == "deleted"
+
+
 def test_a_change_that_was_seen_before_another_pull_is_not_taken(
     bench: Bench, people: People, topology: Topology
 ) -> None:

@@ -125,8 +125,12 @@ class OutsideChangeSerializer(serializers.Serializer[Change]):
         source="topology.pk", default=None, allow_null=True, read_only=True
     )
     topology_name = serializers.CharField(
-        source="topology.name", default=None, allow_null=True, read_only=True
+        allow_null=True, help_text="Also of a topology that was deleted here."
     )
+    deleted_by = serializers.SerializerMethodField(
+        help_text="Who deleted the topology here; null for other changes."
+    )
+    deleted_at = serializers.SerializerMethodField(help_text="Epoch seconds.")
     commit = serializers.CharField(help_text="Newest commit of the branch, as last fetched.")
     author = serializers.SerializerMethodField()
     message = serializers.SerializerMethodField()
@@ -141,6 +145,15 @@ class OutsideChangeSerializer(serializers.Serializer[Change]):
     latest_version = serializers.IntegerField(
         source="mine.number", default=None, allow_null=True, read_only=True
     )
+
+    def get_deleted_by(self, change: Change) -> str | None:
+        """The name of the person who deleted the topology."""
+        by = None if change.deletion is None else change.deletion.by
+        return None if by is None else by.shown_name
+
+    def get_deleted_at(self, change: Change) -> int | None:
+        """The time of the deletion."""
+        return None if change.deletion is None else int(change.deletion.at.timestamp())
 
     def get_author(self, change: Change) -> str | None:
         """Author of the last commit that changed the folder."""

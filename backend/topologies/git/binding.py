@@ -19,7 +19,13 @@ from redis.exceptions import RedisError
 
 from topologies.git.mirror import mirror_folder
 from topologies.git.places import place_of, require_branch, require_folder
-from topologies.models import Repository, VersionCommit
+from topologies.models import (
+    DeletedFolder,
+    Repository,
+    RepositoryFolder,
+    Topology,
+    VersionCommit,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -116,6 +122,18 @@ def version_saved(workspace: int) -> None:
     found = Repository.objects.filter(workspace=workspace).first()
     if found is not None:
         wake(found)
+
+
+def folder_deleted(actor: User, topology: Topology) -> None:
+    """Note the folder of a topology that is about to be deleted, if it has one."""
+    row = RepositoryFolder.objects.filter(topology=topology).first()
+    if row is None:
+        return
+    deleted = DeletedFolder.objects.filter(repository=row.repository_id)
+    deleted.filter(name__iexact=row.name).delete()
+    DeletedFolder.objects.create(
+        repository_id=row.repository_id, name=row.name, topology_name=topology.name, by=actor
+    )
 
 
 def wake(repository: Repository) -> None:

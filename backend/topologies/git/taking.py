@@ -32,7 +32,15 @@ from topologies.git.content import (
 )
 from topologies.git.mirror import Mirror, blob_hash
 from topologies.git.syncing import path_of
-from topologies.models import Repository, RepositoryFolder, Topology, TopologyTest, Version, hash_of
+from topologies.models import (
+    DeletedFolder,
+    Repository,
+    RepositoryFolder,
+    Topology,
+    TopologyTest,
+    Version,
+    hash_of,
+)
 
 _LONGEST_MESSAGE = 500
 _LONGEST_NAME = 150
@@ -51,6 +59,8 @@ class Change:
     commit: str
     files: Files
     row: RepositoryFolder | None = None
+    #: the deletion here of the topology that had the folder, if it has none now
+    deletion: DeletedFolder | None = None
     theirs: TopologyDocument | None = None
     problem: str | None = None
     base: Version | None = None
@@ -64,6 +74,13 @@ class Change:
     def topology(self) -> Topology | None:
         """The topology of the folder, if there is one."""
         return None if self.row is None else self.row.topology
+
+    @property
+    def topology_name(self) -> str | None:
+        """The name of the topology, also of one that was deleted here."""
+        if self.deletion is not None:
+            return self.deletion.topology_name
+        return None if self.row is None else self.row.topology.name
 
     @property
     def conflict(self) -> bool:
@@ -95,6 +112,8 @@ def changes(repository: Repository) -> list[Change]:
     if tip is None:
         return []
     rows = {row.name: row for row in repository.folders.select_related("topology")}
+    deletions = repository.deleted_folders.select_related("by")
+    deleted = {each.name.lower(): each for each in deletions}
     there = mirror.entries(mirror.below(tip, repository.folder))
     result = []
     for name, entry in there.items():
@@ -103,7 +122,10 @@ def changes(repository: Repository) -> list[Change]:
         row, files = rows.get(name), found(mirror, entry.hash)
         known = row.files if row is not None else {}
         if files != known and (DOCUMENT in files or known):
-            result.append(_change(repository, mirror, tip, name, row, files))
+            change = _change(repository, mirror, tip, name, row, files)
+            if change.kind == OutsideChange.NEW and name.lower() in deleted:
+                change.kind, change.deletion = OutsideChange.DELETED, deleted[name.lower()]
+            result.append(change)
     for name, row in rows.items():
         if row.files and name not in there:
             result.append(_change(repository, mirror, tip, name, row, {}))
@@ -133,8 +155,9 @@ def take(
 
     ``commit``: the one that the person has seen; ``base_version``: number of the latest version,
     None for a new topology; ``document``: the result of a decision between both sides. A folder
-    that was removed is written again. Raises Conflict if the repository or the topology has changed
-    since, and Conflict with both sides if both have changed and nothing was decided.
+    that was removed is written again; a topology that was deleted here is made anew. Raises
+    Conflict if the repository or the topology has changed since, and Conflict with both sides if
+    both have changed and nothing was decided.
     """
     require(actor, repository.workspace_id, Role.EDITOR)
     with transaction.atomic():
@@ -161,6 +184,7 @@ def take(
         skipped = _take_tests(actor, row.topology, mirror, change)
         row.files, row.failure = change.files, None
         row.save()
+        repository.deleted_folders.filter(name__iexact=folder).delete()
         audit(
             actor,
             repository.workspace_id,

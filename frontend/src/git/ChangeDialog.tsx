@@ -6,6 +6,7 @@ import type { OutsideChange, OutsideChangeDetail, TopologyDocument } from "../ap
 import { notify } from "../frame/notify";
 import { Waiting } from "../frame/Waiting";
 import { Note } from "../ui";
+import { moment } from "../ui/format";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
@@ -87,13 +88,20 @@ function Change(props: {
         <Sides found={found} choices={choices} onChoices={setChoices} />
       ) : theirs !== null && change.document_changed ? (
         <div className={own.documents}>
-          <Suspense fallback={null}>
-            <SideBySide
-              left={mine === null ? "" : asText(mine.document)}
-              right={asText(theirs)}
-              path="topology.json"
-            />
-          </Suspense>
+          {mine === null ? (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+            <pre className={own.document} tabIndex={0}>
+              {asText(theirs)}
+            </pre>
+          ) : (
+            <Suspense fallback={null}>
+              <SideBySide
+                left={asText(mine.document)}
+                right={asText(theirs)}
+                path="topology.json"
+              />
+            </Suspense>
+          )}
         </div>
       ) : null}
       {change.tests.length === 0 ? null : (
@@ -146,6 +154,17 @@ function Change(props: {
 function leadOf(change: OutsideChangeDetail): string {
   const { mine, theirs } = change;
   if (change.kind === "new") return t("This topology is only in the repository.");
+  if (change.kind === "deleted") {
+    const when = change.deleted_at === null ? "" : moment(change.deleted_at * 1000);
+    return t(
+      {
+        id: "git.topology_was_deleted_here",
+        message:
+          "{who} deleted this topology here on {when}, and the repository still has it. Restore it as version 1 with the repository’s document and tests, or remove the folder there.",
+      },
+      { who: change.deleted_by ?? t("Somebody"), when },
+    );
+  }
   if (change.kind === "removed") {
     return t({
       id: "git.folder_was_removed_from_repository",
@@ -176,6 +195,7 @@ function leadOf(change: OutsideChangeDetail): string {
 
 function actionOf(change: OutsideChangeDetail): string {
   if (change.kind === "new") return t("Add this topology");
+  if (change.kind === "deleted") return t("Restore this topology");
   if (change.kind === "removed") return t("Commit the latest version again");
   if (change.document_changed) {
     return t("Save as version {n}", { n: (change.latest_version ?? 0) + 1 });

@@ -28,6 +28,8 @@ const CHANGE: OutsideChange = {
   kind: "changed",
   topology: 2,
   topology_name: "Orders",
+  deleted_by: null,
+  deleted_at: null,
   commit: "b".repeat(40),
   author: "Grace",
   message: "Add x",
@@ -188,6 +190,29 @@ test("a change is looked at and becomes the next version", async () => {
   fireEvent.click(action);
   await waitFor(() =>
     expect(sent("POST", "/changes/Orders")).toEqual({ commit: CHANGE.commit, base_version: 2 }),
+  );
+});
+
+test("a topology that was deleted here is named as that and restored", async () => {
+  const gone: OutsideChange = {
+    ...CHANGE,
+    kind: "deleted",
+    topology: null,
+    latest_version: null,
+    deleted_by: "Ada",
+    deleted_at: 1_767_225_600,
+  };
+  changes = [gone];
+  detail = { ...gone, base: null, mine: null, theirs: document(["a", "x"]) };
+  show();
+  expect(await screen.findByText("deleted here")).toBeTruthy();
+  fireEvent.click(screen.getByText("Show…"));
+  expect(await screen.findByText(/^Ada deleted this topology here on /)).toBeTruthy();
+  const action = screen.getByTestId("take-change");
+  expect(action.textContent).toBe("Restore this topology");
+  fireEvent.click(action);
+  await waitFor(() =>
+    expect(sent("POST", "/changes/Orders")).toEqual({ commit: CHANGE.commit, base_version: null }),
   );
 });
 

@@ -13,6 +13,7 @@ export function failureText(failure: GitFailure): string {
 /** What somebody else did with a topology's folder, in a few words. */
 export function changeText(change: OutsideChange): string {
   if (change.kind === "new") return t("new topology");
+  if (change.kind === "deleted") return t("deleted here");
   if (change.kind === "removed") return t("folder removed");
   if (change.kind === "unreadable") return t("unreadable document");
   const parts = [

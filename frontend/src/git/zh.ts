@@ -1,5 +1,6 @@
 export const zh = {
   "new topology": "新拓扑",
+  "deleted here": "在此处已删除",
   "folder removed": "文件夹已移除",
   "unreadable document": "无法读取的文档",
   document: "文档",
@@ -28,6 +29,10 @@ export const zh = {
   "Take the repository’s": "采用仓库的",
   "Save the merge": "保存合并结果",
   "This topology is only in the repository.": "此拓扑只在仓库中。",
+  "git.topology_was_deleted_here":
+    "{who}于 {when} 在此处删除了此拓扑，但仓库中仍有它。请以仓库的文档和测试将其恢复为版本 1，或在仓库中移除该文件夹。",
+  Somebody: "有人",
+  "Restore this topology": "恢复此拓扑",
   "git.folder_was_removed_from_repository": "该文件夹已从仓库中移除。这里的拓扑会保留。",
   "Correct the document in the repository, then pull.": "请在仓库中更正文档，然后拉取。",
   "git.both_sides_have_changed_since":
