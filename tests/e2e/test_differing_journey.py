@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 import pytest
@@ -69,3 +70,23 @@ def test_two_versions_are_stepped_through_on_the_shortest_input(page: Page, syst
     assert line.endswith('`differing-counts`: nothing → `"a" = 1 at 0 ms`.')
     found.get_by_test_id("open-difference").click()
     expect(page.get_by_test_id("difference")).to_be_hidden()
+
+
+def test_a_search_shows_its_progress_and_ends_with_what_it_has(page: Page, system: System) -> None:
+    """Both versions keep the same texts, which only running them shows."""
+    with Api.of(system.address, page) as api:
+        made = api.call("POST", "/workspaces/main/topologies", {"name": "Alike"})["id"]
+        for number, predicate in enumerate(("md5(value) > '4'", "NOT (md5(value) <= '4')")):
+            body = {"document": counting(predicate), "message": "", "base_version": number or None}
+            api.call("POST", f"/topologies/{made}/versions", body)
+    page.goto(f"{system.address}/w/main/t/{made}")
+    page.locator("#left-versions").click()
+    page.get_by_test_id("version-1").get_by_role("button").click()
+    page.get_by_role("menuitem", name="Compare with the drawing").click()
+    page.get_by_test_id("find-difference").click()
+    search = page.get_by_test_id("differing")
+    expect(search).to_contain_text(re.compile(r"[1-9][\d,]* inputs? tried"), timeout=60_000)
+    search.get_by_role("button", name="Cancel").click()
+    ended = search.get_by_test_id("no-difference")
+    expect(ended).to_contain_text("The search was canceled. No difference in", timeout=15_000)
+    expect(search.get_by_test_id("find-difference")).to_be_enabled()

@@ -74,6 +74,7 @@ export function Differing({ names, load, onOpened }: DifferingProps) {
         <Answer
           ws={ws}
           answer={search.answer}
+          cancelled={search.cancelled}
           sides={search.sides}
           names={names}
           onOpened={onOpened}
@@ -86,6 +87,8 @@ export function Differing({ names, load, onOpened }: DifferingProps) {
 interface AnswerProps extends Omit<DifferingProps, "load"> {
   readonly ws: string;
   readonly sides: Sides;
+  /** Whether a person has ended the search. */
+  readonly cancelled: boolean;
 }
 
 function Answer(props: { answer: DifferenceSearch } & AnswerProps) {
@@ -110,6 +113,7 @@ function Answer(props: { answer: DifferenceSearch } & AnswerProps) {
       {result.found === null ? (
         <div className={classes.head} data-testid="no-difference">
           <p>
+            {props.cancelled ? t("The search was canceled.") : null}{" "}
             <strong>
               {t(
                 {

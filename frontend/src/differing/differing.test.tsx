@@ -154,6 +154,7 @@ test("without a difference, the number of inputs and the covered branches are sh
   await click("Find an input with different results");
   expect(text()).toContain("No difference in 20,000 inputs; 87 % of the branches covered.");
   expect(text()).toContain("No record reached rare: add records to Simulate that do.");
+  expect(text()).not.toContain("canceled");
   await close();
 });
 
@@ -172,5 +173,6 @@ test("a running search shows its progress, and ends with what it has when it is 
   expect(calls.filter(({ method }) => method === "DELETE")).toHaveLength(1);
   answer(done({ ...nothing, inputs: 1_300 }));
   await until(() => expect(text()).toContain("No difference in 1,300 inputs"));
+  expect(text()).toContain("The search was canceled.");
   await close();
 });

@@ -8,6 +8,7 @@ export const zh = {
   "differing.no_difference_in_inputs": "{n} 个输入中没有差异；覆盖了 {percent} % 的分支。",
   "No record reached {nodes}: add records to Simulate that do.":
     "没有记录到达 {nodes}：请在“模拟”中添加能到达的记录。",
+  "The search was canceled.": "搜索已取消。",
   "Only one version writes {topics}: not compared.": "只有一个版本写入 {topics}：未比较。",
   "Input with different results": "结果不同的输入",
   "differing.results_differ_after_records": "{n} 条记录之后结果不同。",
