@@ -25,6 +25,8 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _LONGEST_TIME = 2**53
 _FIELD = re.compile(r"value\.(\w+)")
 _WALL_CLOCK = re.compile(r"wall_?clock|current_timestamp|now\(", re.IGNORECASE)
+_TIMED = re.compile(r"\.(grace|size|gap|advance|difference|before|after|retention|until|emit)\b")
+_NULLS = re.compile(r"\bnull\b|coalesce|nvl|ifnull", re.IGNORECASE)
 _CASTS = re.compile(r"cast\(|int\(|number", re.IGNORECASE)
 _One = TypeVar("_One")
 
@@ -41,6 +43,10 @@ class Rates:
     negative_time: float = 0.0
     #: texts that are numbers
     digits: float = 0.1
+    #: an input begins with a record that is late by a span of time
+    late: float = 0.0
+    #: a field is null
+    null: float = _NULL
 
     @classmethod
     def of(cls, documents: Iterable[TopologyDocument], focus: Focus) -> Rates:
@@ -52,6 +58,8 @@ class Rates:
             broken=0.15 if "deserialization" in focus.text else 0.01,
             negative_time=0.2 if "invalid_timestamp" in focus.text else 0.01,
             digits=0.4 if _CASTS.search(text) else 0.1,
+            null=0.25 if _NULLS.search(focus.text) else _NULL,
+            late=0.2 if _TIMED.search(focus.text) else 0.02,
         )
 
 
@@ -93,8 +101,8 @@ class Inputs:
         self._begin(())
         usual = min(5, most)
         size = self._chance.randint(1, usual if self._maybe(0.6) else most)
-        lines: list[Line] = []
-        for _ in range(size):
+        lines = self._late() if most >= 3 and self._maybe(self._rates.late) else []
+        for _ in range(size - len(lines)):
             lines.append(self._line(lines))
         return lines
 
@@ -149,8 +157,8 @@ class Inputs:
             return {"advance_wall_clock": self._one_of([*self._spans, self._of("spans")])}
         focused = self._focused and self._maybe(0.7)
         topic = self._one_of(self._focused if focused else list(self._topics))
-        key, value, partitions = self._topics[topic]
-        line: Line = {"topic": topic, "key": self._value(key, 0.85), "value": self._value(value)}
+        partitions = self._topics[topic][2]
+        line = self._record(topic)
         if partitions > 1 and self._maybe(0.3) and (part := self._chance.randrange(partitions)):
             line["partition"] = part
         self._set_time(line, self._time(before))
@@ -163,6 +171,26 @@ class Inputs:
             line["value_bytes"] = base64.b64encode(b"{").decode()
             del line["value"]
         return line
+
+    def _late(self) -> list[Line]:
+        """Return a record, one that is a span of time ahead of it, and one as old as the first.
+
+        Of a key: so it is at the ends of windows and of grace periods.
+        """
+        topics = self._focused or list(self._topics)
+        lines: list[Line] = [self._record(self._one_of(topics)) for _ in range(3)]
+        first, ahead, late = lines
+        begin = 0 if self._maybe(0.6) else self._one_of(self._spans)
+        self._set_time(first, begin)
+        self._set_time(ahead, begin + self._of("spans"))
+        if self._topics[late["topic"]][0] == self._topics[first["topic"]][0]:
+            late["key"] = copy.deepcopy(first["key"])
+        self._set_time(late, max(0, begin + self._one_of((0, 0, 0, 1, -1))))
+        return lines
+
+    def _record(self, topic: str) -> Line:
+        key, value, _ = self._topics[topic]
+        return {"topic": topic, "key": self._value(key, 0.85), "value": self._value(value)}
 
     def _change(self, line: Line, before: Sequence[Line]) -> None:
         if "advance_wall_clock" in line:
@@ -222,9 +250,11 @@ class Inputs:
 
     def _value(self, kind: Any, shared: float = 0.6) -> Any:
         """Return a value of a type; a share of plain ones were used before in this input."""
-        if kind is None or self._maybe(_NULL):
+        if kind is None:
             return None
         name = kind if isinstance(kind, str) else kind["type"]
+        if self._maybe(_NULL if name == "struct" else self._rates.null):
+            return None
         if name == "struct":
             return {each["name"]: self._value(each["type"], shared) for each in kind["fields"]}
         if name == "array":
