@@ -41,6 +41,32 @@ SIGNED_OUT: dict[str, Any] = {
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
 
 
+#: an answer of a search for a difference
+DIFFERENCE: dict[str, Any] = {
+    "line": "**Different results**", "inputs": 12_431, "seconds": 20.0, "nodes": 12,
+    "branches": 31, "covered": 30, "missed": {"old": ["Late orders"], "new": ["Late orders"]},
+    "only_old": [], "only_new": ["alarms"],
+}  # fmt: skip
+_HOUR = {"key": "books", "window": {"start": 0, "end": 3_600_000}}
+FOUND: dict[str, Any] = {
+    "inputs": [
+        {"topic": "orders", "key": "a", "timestamp": 0,
+         "value": {"item": "books", "quantity": 3, "amount": 29.95, "country": "CH"}},
+        {"advance_wall_clock": 60_000},
+        {"topic": "orders", "key": "a", "timestamp": 3_600_000, "value": None},
+    ],
+    "topics": ["orders-per-hour"],
+    "old": [
+        {"after": 1, "topic": "orders-per-hour", "key": _HOUR, "value": 3, "timestamp": 0},
+    ],
+    "new": [
+        {"after": 1, "topic": "orders-per-hour", "key": _HOUR, "value": 1, "timestamp": 0},
+    ],
+    "old_stopped": 3,
+    "new_stopped": None,
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Screen:
     """A state of the page: an address, and what is done there."""
@@ -204,6 +230,27 @@ def _compare(what: str) -> Callable[[Page], None]:
     return compare
 
 
+def _differ(what: str) -> Callable[[Page], None]:
+    """Search for a difference, and get a prepared answer: "found", "none", "failed" or "hold"."""
+
+    def answer(route: Route) -> None:
+        if what == "failed":
+            problem = {"code": "invalid", "message": "The server refused this request."}
+            route.fulfill(status=400, json={"error": problem})
+        elif what != "hold":
+            found = FOUND if what == "found" else None
+            result = {**DIFFERENCE, "found": found}
+            route.fulfill(json={"state": "done", "diagnostics": [], "result": result})
+
+    def differ(page: Page) -> None:
+        _compare("canvas")(page)
+        page.route("**/differences", answer, times=1)
+        page.get_by_test_id("find-difference").click()
+        page.wait_for_timeout(600)
+
+    return differ
+
+
 def _add(kind: str) -> Callable[[Page], None]:
     """Add a node of a kind, which then lacks what it needs."""
 
@@ -289,6 +336,10 @@ SCREENS = (
     Screen("compare", TOPOLOGY, _compare("canvas")),
     Screen("compare-state", TOPOLOGY, _compare("state")),
     Screen("compare-code", TOPOLOGY, _compare("code")),
+    Screen("differing", TOPOLOGY, _differ("found")),
+    Screen("differing-none", TOPOLOGY, _differ("none")),
+    Screen("differing-failed", TOPOLOGY, _differ("failed")),
+    Screen("differing-searching", TOPOLOGY, _differ("hold")),
     Screen("comments", TOPOLOGY, _all(_node, _tab("bottom-comments"))),
     Screen("simulated", TOPOLOGY, _simulate, running=True),
     Screen("pin", TOPOLOGY, _all(_edge, _keys("p"))),
@@ -308,6 +359,12 @@ SCREENS = (
     Screen("runs", TOPOLOGY, _tab("bottom-runs")),
     Screen("live-node", TOPOLOGY, _all(_segment("runtime"), _node), running=True),
     Screen("deployment", TOPOLOGY, _click("deployment-pill"), running=True),
+    Screen(
+        "schedule",
+        TOPOLOGY,
+        _all(_click("deployment-pill"), _click("more-actions"), _click("schedule-open")),
+        running=True,
+    ),
     Screen("deploy-options", TOPOLOGY, _click("deploy-options")),
     Screen("import", TOPOLOGY, _all(_left("left-versions"), _click("import"))),
     Screen("find", TOPOLOGY, _find),

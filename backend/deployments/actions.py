@@ -66,7 +66,7 @@ def create_deployment(
         )
     version = version_numbered(topology.pk, number)
     tests = require_tests(version)
-    require_approval(version)
+    require_approval(version, actor)
     try:
         with transaction.atomic():
             # Requests that create deployments at the same time are serialized.
@@ -140,18 +140,26 @@ def create_topics(
 
 
 def request_start(
-    actor: User, deployment: Deployment, beginning: Beginning | None = None, name: str = ""
+    actor: User,
+    deployment: Deployment,
+    beginning: Beginning | None = None,
+    name: str = "",
+    *,
+    scheduled: bool = False,
 ) -> None:
     """Request a start, or another attempt after a failure.
 
     ``beginning``: with empty stores or from other offsets, only while the deployment does not run;
-    ``name`` confirms a reset. Raises ApiError for an invalid beginning, Conflict while it runs.
+    ``name`` confirms a reset; ``scheduled``: by the schedule that the actor has set. Raises
+    ApiError for an invalid beginning, Conflict while it runs.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     if beginning is not None:
         require_plain_beginning(deployment, None, beginning)
         _require_possible(deployment, deployment.version, beginning, name)
     noted = {} if beginning is None else beginning.noted()
+    if scheduled:
+        noted = {**noted, "scheduled": True}
     with ChangeByPerson(actor, deployment, "deployment.start", **noted) as change:
         if beginning is not None:
             refuse_while_it_runs(change.row)
@@ -162,13 +170,18 @@ def request_start(
         change.begin_again(waiting_steps())
 
 
-def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) -> None:
+def request_stop(
+    actor: User, deployment: Deployment, *, drain: bool = False, scheduled: bool = False
+) -> None:
     """Request a stop; the driver finishes its batch and exits.
 
-    ``drain``: it first reads up to the ends that its topics have when draining begins. Raises
-    Conflict if no driver is running that could drain.
+    ``drain``: it first reads up to the ends that its topics have when draining begins;
+    ``scheduled``: by the schedule that the actor has set. Raises Conflict if no driver is running
+    that could drain.
     """
     noted = {"drain": True} if drain else {}
+    if scheduled:
+        noted["scheduled"] = True
     with ChangeByPerson(actor, deployment, "deployment.stop", **noted) as change:
         if drain:
             states = {Observed.RUNNING, Observed.ASLEEP, Observed.PAUSED}
@@ -314,7 +327,7 @@ def request_redeploy(
     tests = None
     if version.pk != deployment.version_id:
         tests = require_tests(version)
-        require_approval(version)
+        require_approval(version, actor)
     decided = dict(decisions or {})
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)

@@ -13,6 +13,13 @@ class Desired(models.TextChoices):
     STOPPED = "stopped", "Stopped"
 
 
+class ScheduleAction(models.TextChoices):
+    """What a schedule does at a time."""
+
+    START = "start", "Start"
+    STOP = "stop", "Stop"
+
+
 class Observed(models.TextChoices):
     """The state that the workers found."""
 

@@ -24,6 +24,7 @@ from deployments.choices import (
     Desired,
     Observed,
     Outcome,
+    ScheduleAction,
     ShadowStart,
     StepState,
     Target,
@@ -149,6 +150,26 @@ class Deployment(models.Model):
     def live_run(self) -> Run | None:
         """The run that has not ended, if any; uses prefetched runs."""
         return next((run for run in self.runs.all() if run.ended_at is None), None)
+
+
+class Schedule(models.Model):
+    """When a deployment is started and stopped (`schedules`)."""
+
+    deployment = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="schedule")
+    #: days, start and stop, in local time
+    times = models.JSONField()
+    zone = models.CharField(max_length=64)
+    #: who set it, and in whose name it is applied
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    next_at = models.DateTimeField(null=True, db_index=True)
+    next_action = models.CharField(max_length=10, choices=ScheduleAction)
+    last_at = models.DateTimeField(null=True)
+    last_action = models.CharField(max_length=10, choices=ScheduleAction, blank=True)
+    #: why it could not be applied the last time: code, message, hint, facts
+    failure = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return f"schedule of deployment {self.deployment_id}"
 
 
 class Shadow(models.Model):

@@ -8,7 +8,9 @@ from deployments.models import Deployment, Run
 def whole(deployments: QuerySet[Deployment]) -> QuerySet[Deployment]:
     """Load topology, version number, observation, author and the live run as well."""
     return (
-        deployments.select_related("topology", "observation", "created_by", "version")
+        deployments.select_related(
+            "topology", "observation", "created_by", "version", "schedule__author"
+        )
         .defer("version__document")
         .prefetch_related(
             Prefetch(

@@ -181,6 +181,7 @@ SPECTACULAR_SETTINGS = {
         "Environment": "deployments.choices.Environment",
         "Target": "deployments.choices.Target",
         "StartFrom": "deployments.choices.StartFrom",
+        "ScheduleAction": "deployments.choices.ScheduleAction",
         "StartPosition": "deployments.choices.Position",
         "ResetPart": "deployments.choices.Reset",
         "ColdReason": "deployments.choices.ColdReason",

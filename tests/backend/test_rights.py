@@ -77,6 +77,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "deployment_create": {"topology": "{topology}", "version": 1},
     "deployment_redeploy": {"version": 2},
     "deployment_scale": {"cores": 2},
+    "deployment_schedule": {
+        "times": [{"days": [1], "start": "08:00", "stop": "18:00"}],
+        "zone": "UTC",
+    },
     "deployment_promote": {"environment": "prod"},
     "shadow_create": {"version": 2},
     "shadow_end": {"name": "Orders"},

@@ -31,6 +31,7 @@ app.conf.update(
         for task, seconds, expires in (
             ("reconcile_due", 1.0, 5),
             ("record_figures", 5.0, 5),
+            ("follow_schedules", 5.0, 5),
             ("sync_due", 10.0, 10),
             ("forget_old_access", 3600.0, 3600),
             ("forget_old_state", 3600.0, 3600),

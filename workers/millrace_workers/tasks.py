@@ -1,8 +1,9 @@
 """The Celery tasks: thin, repeatable, and never waiting for a stream.
 
-This is the only module that accesses the backend's data: through ``deployments.reconciling``,
-``monitoring`` for figures and alerts, ``topologies.verifying`` for verifications,
-``topologies.git.syncing`` for git repositories, and ``accounts.retention`` for deletion by age.
+This is the only module that accesses the backend's data: through ``deployments.reconciling`` and
+``deployments.schedules``, ``monitoring`` for figures and alerts, ``topologies.verifying`` for
+verifications, ``topologies.git.syncing`` for git repositories, and ``accounts.retention`` for
+deletion by age.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import cache
 
 import redis
 from accounts.retention import forget_old
-from deployments import reconciling
+from deployments import reconciling, schedules
 from monitoring import alerting, notifying, recording
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
@@ -109,6 +110,12 @@ def forget_old_access() -> None:
 def forget_old_state() -> None:
     """Delete state that deployments left when they were moved or reset, after some days."""
     reconciling.forget_old_state()
+
+
+@app.task(name="millrace_workers.tasks.follow_schedules")
+def follow_schedules() -> None:
+    """Start and stop the deployments whose time has come (`deployments.schedules`)."""
+    schedules.apply_due()
 
 
 @app.task(name="millrace_workers.tasks.sync_due")

@@ -24,6 +24,7 @@ from deployments.choices import (
     Observed,
     Outcome,
     RecordDecision,
+    ScheduleAction,
     StandbyState,
     StartFrom,
     StepState,
@@ -33,6 +34,7 @@ from deployments.models import Deployment, Run
 from deployments.plain_dialect import require_plain_settings
 from deployments.sharing import jvm_of, require_sharing_settings
 from deployments.standbys import StandbyJson, standby_of
+from deployments.timetable import ScheduleJson, schedule_of
 
 
 def location(value: str) -> None:
@@ -314,6 +316,55 @@ class EndedRunSerializer(RunSerializer):
         return run.deployment.threads_file(run.pk).exists()
 
 
+class TimesSerializer(serializers.Serializer[Any]):
+    """Times of some days at which a deployment runs."""
+
+    days = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=7),
+        min_length=1,
+        max_length=7,
+        help_text="1: Monday, …, 7: Sunday.",
+    )
+    start = serializers.RegexField(r"^([01]\d|2[0-3]):[0-5]\d$", help_text="HH:MM.")
+    stop = serializers.RegexField(
+        r"^([01]\d|2[0-3]):[0-5]\d$",
+        help_text="HH:MM; on the next day if it is not after `start`.",
+    )
+
+    def validate_days(self, days: list[int]) -> list[int]:
+        """Each day once, in order."""
+        return sorted(set(days))
+
+
+class NewScheduleSerializer(serializers.Serializer[Any]):
+    """When a deployment is to run."""
+
+    times = serializers.ListField(child=TimesSerializer(), min_length=1, max_length=20)
+    zone = serializers.CharField(max_length=64, help_text="A time zone, such as Europe/Berlin.")
+
+
+class ScheduleFailureSerializer(serializers.Serializer[Any]):
+    """Why a deployment was not started or stopped: the parts of an error of the API."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    hint = serializers.CharField(allow_blank=True)
+    facts = serializers.DictField(child=serializers.CharField(allow_blank=True))
+
+
+class ScheduleSerializer(serializers.Serializer[Any]):
+    """When a deployment runs, and what comes next."""
+
+    times = TimesSerializer(many=True)
+    zone = serializers.CharField()
+    set_by = serializers.CharField(allow_null=True)
+    next_at = serializers.DateTimeField(allow_null=True)
+    next_action = serializers.ChoiceField(choices=ScheduleAction.choices)
+    last_at = serializers.DateTimeField(allow_null=True)
+    last_action = serializers.ChoiceField(choices=ScheduleAction.choices, allow_null=True)
+    failure = ScheduleFailureSerializer(allow_null=True)
+
+
 class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
     """A deployment with its desired and its observed state."""
 
@@ -344,6 +395,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         read_only=True,
         help_text="Decisions about records that caused failures, oldest first.",
     )
+    schedule = serializers.SerializerMethodField()
     has_checkpoint = serializers.BooleanField(
         read_only=True,
         help_text="The deployment continues from its checkpoint; `start` has no effect.",
@@ -372,6 +424,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
             "failure",
             "outage",
             "record_decisions",
+            "schedule",
             "created_by",
             "created_at",
             "updated_at",
@@ -395,6 +448,12 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         """The cause, if the deployment failed or its driver was lost."""
         failure: dict[str, Any] | None = deployment.observation.failure
         return failure
+
+    @extend_schema_field(ScheduleSerializer(allow_null=True))
+    def get_schedule(self, deployment: Deployment) -> dict[str, Any] | None:
+        """When it is started and stopped; null without a schedule."""
+        found: ScheduleJson | None = schedule_of(deployment)
+        return None if found is None else dict(ScheduleSerializer(found).data)
 
     @extend_schema_field(OutageSerializer(allow_null=True))
     def get_outage(self, deployment: Deployment) -> dict[str, Any] | None:

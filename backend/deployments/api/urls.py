@@ -20,6 +20,7 @@ urlpatterns = [
     path("deployments/<int:deployment>/resume", views.ResumeView.as_view()),
     path("deployments/<int:deployment>/restart", views.RestartView.as_view()),
     path("deployments/<int:deployment>/cancel", views.CancelView.as_view()),
+    path("deployments/<int:deployment>/schedule", views.ScheduleView.as_view()),
     path("deployments/<int:deployment>/redeploy", change_views.RedeployView.as_view()),
     path("deployments/<int:deployment>/shadow", shadow_views.ShadowView.as_view()),
     path("deployments/<int:deployment>/shadow/end", shadow_views.EndShadowView.as_view()),

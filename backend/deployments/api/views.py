@@ -22,7 +22,7 @@ from rest_framework.response import Response
 from topologies import environments
 from topologies.models import Topology
 
-from deployments import actions, files
+from deployments import actions, files, schedules
 from deployments.api import plan_serializers as plans
 from deployments.api import serializers as shapes
 from deployments.api.runtime_serializers import (
@@ -267,6 +267,31 @@ class CancelView(ApiView):
         """
         row = deployment_of(self.person, deployment)
         actions.request_cancel(self.person, row)
+        return shown(row.pk)
+
+
+class ScheduleView(ApiView):
+    """The schedule of a deployment."""
+
+    @extend_schema(
+        request=shapes.NewScheduleSerializer,
+        responses=shapes.DeploymentSerializer,
+        operation_id="deployment_schedule",
+    )
+    def put(self, request: Request, deployment: int) -> Response:
+        """Set when the deployment runs (operator); the next of these times starts or stops it."""
+        row = deployment_of(self.person, deployment)
+        given = valid(shapes.NewScheduleSerializer, request.data)
+        schedules.set_schedule(self.person, row, given["times"], given["zone"])
+        return shown(row.pk)
+
+    @extend_schema(
+        responses={200: shapes.DeploymentSerializer}, operation_id="deployment_unschedule"
+    )
+    def delete(self, request: Request, deployment: int) -> Response:
+        """Remove the schedule (operator); the deployment stays as it is. 404 without one."""
+        row = deployment_of(self.person, deployment)
+        schedules.remove_schedule(self.person, row)
         return shown(row.pk)
 
 

@@ -12,6 +12,7 @@ import type {
   FollowRequest,
   LogPage,
   MissingTopic,
+  NewSchedule,
   OldState,
   PlacementPage,
   PlacementQuery,
@@ -163,6 +164,18 @@ export const scaleDeployment = (
   answer(
     api.POST("/api/deployments/{deployment}/scale", { ...deploymentAt(deployment), body: wanted }),
   );
+
+/** Sets the times at which a deployment is started and stopped. */
+export const setSchedule = (deployment: number, schedule: NewSchedule): Promise<Deployment> =>
+  answer(
+    api.PUT("/api/deployments/{deployment}/schedule", {
+      ...deploymentAt(deployment),
+      body: schedule,
+    }),
+  );
+
+export const removeSchedule = (deployment: number): Promise<Deployment> =>
+  answer(api.DELETE("/api/deployments/{deployment}/schedule", deploymentAt(deployment)));
 
 /** The stores of a deployment that can be queried; none before its first start. */
 export const listStores = (deployment: number): Promise<StateStores> =>

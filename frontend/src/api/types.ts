@@ -93,6 +93,8 @@ export type SourceMapEntry = Held<Schemas["SourceSpan"]>;
 
 export type Observed = Schemas["Observed"];
 export type Deployment = Schemas["Deployment"];
+export type ScheduleTimes = Schemas["TimesRequest"];
+export type NewSchedule = Schemas["NewScheduleRequest"];
 export type DeploymentStep = Schemas["Step"];
 export type DeploymentSettings = Schemas["SettingsRequest"];
 export type Failure = Schemas["Failure"];

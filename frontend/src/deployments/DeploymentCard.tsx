@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import IconArrowsDiff from "@tabler/icons-react/dist/esm/icons/IconArrowsDiff.mjs";
+import IconCalendar from "@tabler/icons-react/dist/esm/icons/IconCalendarTime.mjs";
 import IconCpu from "@tabler/icons-react/dist/esm/icons/IconCpu.mjs";
 import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
 import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
@@ -7,6 +8,7 @@ import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mj
 import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
 import { useEffect, useRef, useState } from "react";
+import { ApiError } from "../api/client";
 import type { DeploymentAction } from "../api/deploymentCalls";
 import type { Deployment, Observed } from "../api/types";
 import { useView } from "../designer/view";
@@ -23,6 +25,7 @@ import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { jvmOf, sharesJvm } from "./jvm";
+import { nextText, openSchedule, timesText } from "./schedule";
 import { standbyOf } from "./standby";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
 
@@ -90,6 +93,7 @@ export function DeploymentCard(props: {
       ) : null}
       <DeploymentSteps deployment={deployment} />
       {deployment.run === null ? null : <RunLine deployment={deployment} />}
+      {deployment.schedule === null ? null : <ScheduleLine schedule={deployment.schedule} />}
       {props.operator ? <Actions deployment={deployment} /> : null}
     </>
   );
@@ -132,6 +136,48 @@ function RunLine({ deployment }: { deployment: Deployment }) {
         ) : null}
       </dd>
     </dl>
+  );
+}
+
+/** When the deployment runs, what comes next, and why the last time was missed. */
+function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule"]> }) {
+  const now = useNow(10_000);
+  const next = millis(schedule.next_at);
+  const { failure } = schedule;
+  return (
+    <div className={classes.schedule} data-testid="schedule-line">
+      <IconCalendar size={16} stroke={1.5} aria-hidden />
+      <div>
+        <span>{timesText(schedule.times)}</span>{" "}
+        <span className={classes.cardNote}>{schedule.zone}</span>
+        {next === null ? null : (
+          <p className={classes.cardNote} title={moment(next)}>
+            {nextText(schedule)} {ago(next, now)}
+          </p>
+        )}
+        {failure === null ? null : (
+          <p className={classes.missed}>
+            {new ApiError(409, { error: { ...failure, ...failure.facts } }).text}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Opens the dialog for the times at which the deployment runs. */
+function ScheduleItem() {
+  return (
+    <Menu.Item
+      leftSection={<IconCalendar size={16} stroke={1.5} />}
+      onClick={() => {
+        hideSteps();
+        openSchedule(true);
+      }}
+      data-testid="schedule-open"
+    >
+      {t("Schedule…")}
+    </Menu.Item>
   );
 }
 
@@ -216,6 +262,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
                   {t("Compare with another version…")}
                 </Menu.Item>
               )}
+              <ScheduleItem />
             </Menu.Dropdown>
           </Menu>
         </>
@@ -240,6 +287,18 @@ function Actions({ deployment }: { deployment: Deployment }) {
         >
           {t("Start from…")}
         </Button>
+      )}
+      {up && deployment.observed !== "failed" ? null : (
+        <Menu position="bottom-start" width={250} withinPortal={false}>
+          <Menu.Target>
+            <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
+              <IconDots size={16} stroke={1.5} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <ScheduleItem />
+          </Menu.Dropdown>
+        </Menu>
       )}
       {up && deployment.fallback !== null ? (
         <Button

@@ -97,7 +97,6 @@ export const zh = {
   Gap: "间隔",
   "Length of a window": "一个窗口的长度",
   "Calendar unit": "日历单位",
-  "Time zone": "时区",
   "inspector.days_weeks_and_so_on_of_time": "按某个时区的日、周等划分窗口，而不是固定大小",
   "Its clock decides when days begin and how long they are":
     "由该时区的时钟决定一天何时开始、有多长",

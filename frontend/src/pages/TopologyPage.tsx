@@ -16,6 +16,7 @@ import {
 import { createVersion, getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
+import { useScheduling } from "../deployments/schedule";
 import { usePromoting, useScaling, useShadowing, useStarting } from "../deployments/steps";
 import { outerNode } from "../designer/fragmentFigures";
 import { placed } from "../designer/placing";
@@ -55,6 +56,9 @@ import { useCursorFeed, usePresenceFeed } from "./usePresence";
 
 const StartDialog = later(async () => (await import("../deployments/StartDialog")).StartDialog);
 const ShadowDialog = later(async () => (await import("../deployments/ShadowDialog")).ShadowDialog);
+const ScheduleDialog = later(
+  async () => (await import("../deployments/ScheduleDialog")).ScheduleDialog,
+);
 const ScaleDialog = later(async () => (await import("../deployments/ScaleDialog")).ScaleDialog);
 const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
 const PromoteDialog = later(
@@ -275,6 +279,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const asked = useChange((state) => state.asked);
   const starting = useStarting((state) => state.open);
   const scaling = useScaling((state) => state.open);
+  const scheduling = useScheduling((state) => state.open);
   const shadowing = useShadowing((state) => state.open);
   const proposal = usePromoting((state) => state.proposal);
   usePageCommands({ editor, operator, topology: topology.id, ws });
@@ -345,6 +350,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}
         {starting ? <StartDialog /> : null}
         {scaling ? <ScaleDialog /> : null}
+        {scheduling ? <ScheduleDialog /> : null}
         {shadowing ? <ShadowDialog /> : null}
         {proposal === null ? null : <PromoteDialog proposal={proposal} />}
         {asked === null ? null : <ChangeDialog key={asked.plan.version} {...asked} />}

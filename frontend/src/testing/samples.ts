@@ -74,6 +74,7 @@ export function aDeployment(over: Partial<Deployment> = {}): Deployment {
     has_checkpoint: false,
     fallback: null,
     record_decisions: [],
+    schedule: null,
     steps: [aStep()],
     run: null,
     standby: null,

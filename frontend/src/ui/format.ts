@@ -102,9 +102,14 @@ export function exactTime(at: number | string): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return String(at);
   const local = date.getTime() - date.getTimezoneOffset() * 60_000;
-  const zone = new Intl.DateTimeFormat("en-GB").resolvedOptions().timeZone;
+  const zone = localZone();
   const here = zone === "UTC" ? "" : `\n${dateTime(local)} ${zone}`;
   return `${dateTime(at)} UTC${here}\n${date.getTime()} ms`;
+}
+
+/** The name of the reader's time zone. */
+export function localZone(): string {
+  return new Intl.DateTimeFormat("en-GB").resolvedOptions().timeZone;
 }
 
 /** Time of day with milliseconds, the form of stream time: `09:58:12.407`. */

@@ -12,6 +12,7 @@ export const common = {
   Name: "名称",
   Cancel: "取消",
   "offset {n}": "偏移量 {n}",
+  "Time zone": "时区",
   Save: "保存",
   Delete: "删除",
   "Lag in records": "滞后（记录数）",

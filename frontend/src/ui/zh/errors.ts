@@ -93,10 +93,17 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   too_many_verifications: "此工作区等待或运行的比较太多。请等待其中一个完成，或取消它。",
   version_conflict: "有人在您工作期间保存了另一个版本。请合并双方，然后在其基础上保存。",
   // ---- comments and approvals
+  approval_by_you:
+    "版本 {version} 须先批准才能部署。它由他人创建，您可以在“版本”中批准；其他可以批准的人：{people}。",
   approval_missing: "版本 {version} 须由第二个人批准后才能部署。可以批准的人：{people}。",
   comment_answered: "该评论已有回复。请将其标记为已解决，或先删除回复。",
   not_your_comment: "这是别人的评论。请回复它，或将其标记为已解决。",
   own_version: "版本的作者不能批准它。请让工作区的另一位操作员或管理员批准。",
+  // ---- schedules
+  no_schedule: "此部署没有时间表。",
+  schedule_never_stops: "这些时间覆盖了整周。请移除时间表，并启动该部署。",
+  schedule_without_author: "设置该时间表的帐户已被删除。请重新设置时间表。",
+  unknown_time_zone: "没有这个时区。请输入如 Asia/Shanghai 的名称。",
   // ---- git
   git_address_invalid: "这不是仓库的地址。请输入绝对路径，或以 https:// 开头且不含密码的 URL。",
   git_behind: "有人同时推送到了该分支。请重试。",
