@@ -246,7 +246,10 @@ def _differ(what: str) -> Callable[[Page], None]:
         _compare("canvas")(page)
         page.route("**/differences", answer, times=1)
         page.get_by_test_id("find-difference").click()
-        page.wait_for_timeout(600)
+        if what == "hold":
+            page.wait_for_timeout(600)
+        else:
+            page.get_by_test_id("find-difference").wait_for()
 
     return differ
 
