@@ -10,7 +10,6 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -36,14 +35,15 @@ class Sum:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def add(self, other: Sum) -> None:
         """Add the numbers of another runner."""
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
-        self.seconds += other.seconds
+        for name, seconds in other.seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
 
 def main(arguments: list[str]) -> int:
@@ -68,8 +68,10 @@ def main(arguments: list[str]) -> int:
             total.add(python(python_paths, options.k, options.long))
         if page is not None:
             total.add(page.result())
-    for name, seconds in total.seconds.most_common(SLOWEST) if not paths else ():
-        echo(f"test: {seconds:5.0f} s {name}")
+    if not paths:
+        slowest = sorted(total.seconds, key=lambda name: -total.seconds[name])[:SLOWEST]
+        for name in slowest:
+            echo(f"test: {total.seconds[name]:5.0f} s {name}")
     echo(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1
@@ -183,7 +185,8 @@ def read_junit(report: Path) -> Sum:
     result = Sum()
     root = ET.parse(report).getroot()  # noqa: S314
     for case in root.iter("testcase"):
-        result.seconds[case.get("classname", "")] += float(case.get("time", "0"))
+        name = case.get("classname", "")
+        result.seconds[name] = result.seconds.get(name, 0.0) + float(case.get("time", "0"))
     for suite in root.iter("testsuite"):
         figures = {
             key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")
