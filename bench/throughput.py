@@ -191,8 +191,9 @@ def document_of(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
 def fill(address: str, records: int, topics: Collection[str] = (TABLE, PAYMENTS)) -> None:
     """Write the input: JSON values with ten thousand keys, timestamps a millisecond apart.
 
-    The table has a row for each key, older than all records that are joined with it. Every order
-    has a payment. `topics`: those to write beside the orders.
+    The table has a row for each key, older than all records that are joined with it, and later than
+    0, for which librdkafka writes the present time. Every order has a payment. `topics`: those to
+    write beside the orders.
     """
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
@@ -216,7 +217,7 @@ def fill(address: str, records: int, topics: Collection[str] = (TABLE, PAYMENTS)
                 producer.poll(0.1)
 
     for n in range(KEYS if TABLE in topics else 0):
-        put(TABLE, n, f'{{"city":"city-{n % 313}","name":"name-{n}"}}', n % 1_000)
+        put(TABLE, n, f'{{"city":"city-{n % 313}","name":"name-{n}"}}', 1 + n % 999)
     for n in range(records):
         value = f'{{"amount":{n % 50},"item":"item-{n % 97}","n":{n}}}'
         put(INPUT, n * 7919 % KEYS, value, 1_000 + n)

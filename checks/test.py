@@ -10,9 +10,10 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from checks import chromium
@@ -24,21 +25,25 @@ from launcher.up import build_operator
 
 #: pytest's exit code when a selection is empty
 NOTHING_COLLECTED = 5
+#: files named at the end, those that took the longest
+SLOWEST = 25
 
 
 @dataclass
 class Sum:
-    """The numbers of tests that passed, failed or were skipped."""
+    """The numbers of tests that passed, failed or were skipped, and the seconds of each file."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    seconds: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Sum) -> None:
         """Add the numbers of another runner."""
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.seconds += other.seconds
 
 
 def main(arguments: list[str]) -> int:
@@ -63,6 +68,8 @@ def main(arguments: list[str]) -> int:
             total.add(python(python_paths, options.k, options.long))
         if page is not None:
             total.add(page.result())
+    for name, seconds in total.seconds.most_common(SLOWEST) if not paths else ():
+        echo(f"test: {seconds:5.0f} s {name}")
     echo(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1
@@ -172,9 +179,12 @@ def run_pytest(runs: Iterable[Sequence[str]]) -> list[int]:
 
 
 def read_junit(report: Path) -> Sum:
-    """Return the numbers of a JUnit file; an error during set-up counts as a failure."""
+    """Read a JUnit file; an error during set-up counts as a failure."""
     result = Sum()
-    for suite in ET.parse(report).getroot().iter("testsuite"):  # noqa: S314
+    root = ET.parse(report).getroot()  # noqa: S314
+    for case in root.iter("testcase"):
+        result.seconds[case.get("classname", "")] += float(case.get("time", "0"))
+    for suite in root.iter("testsuite"):
         figures = {
             key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")
         }

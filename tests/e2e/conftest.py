@@ -57,6 +57,8 @@ def signed_in(browser: Browser, session: StorageState) -> Iterator[BrowserContex
         locale="en-GB",
         accept_downloads=True,
         storage_state=session,
+        # What moves for ever is painted for ever, here by the processor.
+        reduced_motion="reduce",
     )
     yield context
     context.close()

@@ -49,16 +49,26 @@ def test_golden_examples_are_what_kafka_streams_does() -> None:
         write_pages()
 
 
+@pytest.fixture(scope="module")
+def unbatched() -> Iterator[Any]:
+    """A session that simulates as the page does, which shows the examples."""
+    from cli.simulating import Warm
+
+    session = Warm(unbatched=True)
+    yield session
+    session.close()
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.skipif(WRITING, reason="examples are being recorded, not run")
 @pytest.mark.parametrize("kind", KINDS)
-def test_spark_does_with_the_example_what_its_page_shows(kind: str, warm: Any) -> None:
+def test_spark_does_with_the_example_what_its_page_shows(kind: str, unbatched: Any) -> None:
     from millrace_runtime.results.comparing import differences
     from millrace_runtime.results.cuts import Cut
 
     from cli.simulating import run_scenario
 
     example = scenario(kind)
-    result = run_scenario(warm, example, Cut.parse("each"))
+    result = run_scenario(unbatched, example, Cut.parse("each"))
     assert differences(example, result, "each") == []

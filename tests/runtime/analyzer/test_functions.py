@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,9 +93,14 @@ def test_the_page_offers_the_functions_that_are_allowed(
 def test_a_refused_function_is_refused_in_every_form(
     session: Any, analyzer: Any, registry: dict[str, str]
 ) -> None:
+    """Every refused function, and a third of the others (MILLRACE_CONFORMANCE=whole: all)."""
     judge = allowed(session)
+    step = 1 if os.environ.get("MILLRACE_CONFORMANCE") == "whole" else 3
+    harmless = [name for name in registry if judge.allows(name)]
+    chosen = registry.keys() - set(harmless) | set(harmless[::step])
     different: list[tuple[str, ...]] = []
-    for name, call in registry.items():
+    for name in sorted(chosen):
+        call = registry[name]
         arguments = call.removeprefix(name)
         same = [call, f"`{name}`{arguments}", f"{name.upper()}{arguments}", f"{call} AS `x`"]
         other = [
