@@ -25,12 +25,7 @@ def main(argv: Sequence[str]) -> int:
             return answered
         return COMMANDS[arguments.command].function()(arguments)
     except MillraceError as error:
-        where = ""
-        if error.node and not isinstance(error, ProgramError):
-            place = programs.place(None, error.node)
-            where = f"{place}: {error.node}: " if place else f"{error.node}: "
-        print(f"{where}{error.message}", file=sys.stderr)
-        return 3 if isinstance(error, StreamStopped) else 2
+        return refused(error)
     except KeyboardInterrupt:
         from launcher import processes
 
@@ -48,6 +43,16 @@ def main(argv: Sequence[str]) -> int:
         if code is None:
             raise
         return code
+
+
+def refused(error: MillraceError) -> int:
+    """Print an error and return the exit code."""
+    where = ""
+    if error.node and not isinstance(error, ProgramError):
+        place = programs.place(None, error.node)
+        where = f"{place}: {error.node}: " if place else f"{error.node}: "
+    print(f"{where}{error.message}", file=sys.stderr)
+    return 3 if isinstance(error, StreamStopped) else 2
 
 
 def _of_compiler(error: Exception, *, as_json: bool) -> int | None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from millrace_compiler.types.avro import avro_type
-from millrace_compiler.types.protobuf import read_protobuf
-from millrace_compiler.types.types import DataType, NoType
+from millrace_compiler.diagnostics.diagnostics import Diagnostics
+from millrace_compiler.inference.registries import DEFAULT, Schemas, Unasked, read_formats
+from millrace_compiler.types.types import DataType
 from millrace_model.documents import DocumentNode, TopologyDocument
 from millrace_model.scenarios import Expected, Scenario
 from millrace_runtime.errors import MillraceError
@@ -44,14 +44,15 @@ class Oracle:
     """A running oracle; `with Oracle() as oracle: oracle.run(scenario)`.
 
     `release`: one of RELEASES. `remember`: a folder that caches answers, a file for each scenario.
-    `python`: run the code in Python that documents have, as their processors do; not for documents
-    of other people.
+    `python`: run the code in Python that documents have, as their processors do, and ask the schema
+    registries that they name; not for documents of other people.
     """
 
     def __init__(
         self, release: str = NEWEST, *, remember: Path | None = None, python: bool = False
     ) -> None:
         self.release = release
+        self._own = python
         self._remember = remember
         if remember is not None:
             remember.mkdir(parents=True, exist_ok=True)
@@ -89,7 +90,8 @@ class Oracle:
         Raises MillraceError with the code `oracle_cannot` for what the library's test driver cannot
         run.
         """
-        question = json.dumps({**scenario, "topology": _readable(scenario["topology"])})
+        topology = _readable(scenario["topology"], ask_registries=self._own)
+        question = json.dumps({**scenario, "topology": topology})
         known = self._remembered(question)
         if known is not None and known.exists():
             answer: _Answer = json.loads(known.read_text(encoding="utf-8"))
@@ -166,34 +168,28 @@ def own_oracle() -> Iterator[Oracle]:
     yield kept.oracle
 
 
-def _readable(topology: TopologyDocument) -> TopologyDocument:
+def _readable(topology: TopologyDocument, *, ask_registries: bool) -> TopologyDocument:
     """Replace formats that the oracle cannot read by JSON with the type of their schema.
 
     Records and results are lines of JSON in both cases.
     """
+    schemas: Schemas = DEFAULT if ask_registries else Unasked()
     nodes: list[DocumentNode] = []
     for node in topology["nodes"]:
         params = dict(node.get("params") or {})
         for place in ("key", "value"):
-            type_ = _type_of_schema(params.get(place))
+            type_ = _type_of_schema(params.get(place), schemas)
             if type_ is not None:
                 params[place] = {"format": "json", "schema": type_.schema}
         nodes.append({**node, "params": params})
     return {**topology, "nodes": nodes}
 
 
-def _type_of_schema(written: object) -> DataType | None:
-    """Return the type of a format's own schema; None for those of a registry and other formats."""
-    if not isinstance(written, dict) or not isinstance(written.get("schema"), str):
+def _type_of_schema(written: object, schemas: Schemas) -> DataType | None:
+    """Return the type of a format's schema, its own or a registry's; None for other formats."""
+    if not isinstance(written, dict) or written.get("format") not in ("avro", "protobuf"):
         return None
-    try:
-        if written.get("format") == "avro":
-            return avro_type(written["schema"])
-        if written.get("format") == "protobuf":
-            return read_protobuf(written["schema"]).type
-    except NoType:
-        pass
-    return None
+    return read_formats({"format": written}, schemas, Diagnostics())["format"].type
 
 
 def command(
@@ -246,7 +242,9 @@ def _jar(path: str, release: str) -> Path:
 
 
 def _sources(release: str) -> list[Path]:
-    return sorted([*HERE.glob("*.scala"), *HERE.glob(f"kafka{release[0]}/*.scala")])
+    answers = "kafka4.2" if tuple(map(int, release.split("."))) >= (4, 2) else "before4.2"
+    folders = (".", f"kafka{release[0]}", answers)
+    return sorted(file for folder in folders for file in HERE.glob(f"{folder}/*.scala"))
 
 
 @functools.cache

@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
 
-from millrace_model.documents import TopologyDocument
-from millrace_runtime.job.outside import Lines
+if TYPE_CHECKING:
+    from millrace_model.documents import TopologyDocument
+    from millrace_runtime.job.outside import Lines
+
+
+class Programs(TypedDict):
+    """Documents of programs, the places of their nodes and their code at its lines, by path."""
+
+    documents: dict[str, TopologyDocument]
+    places: dict[str, dict[str, str]]
+    lines: dict[str, Lines]
 
 
 @dataclass
-class Programs:
+class ReadPrograms:
     """The programs that were read in place of documents, by the paths that were given.
 
-    The resident process does not run programs: it gets what the caller's process has read.
+    The resident process itself does not run programs: see `cli.preloaded`.
     """
 
     documents: dict[str, TopologyDocument] = field(default_factory=dict)
@@ -48,6 +58,16 @@ class Programs:
         file, _, line = (place or "").rpartition(", line ")
         return {**error, "file": file, "line": int(line)} if file else dict(error)
 
+    def all(self) -> Programs:
+        """Return all programs."""
+        return {"documents": self.documents, "places": self.places, "lines": self.lines}
+
+    def add(self, found: Programs) -> None:
+        """Add programs that another process has run."""
+        self.documents.update(found["documents"])
+        self.places.update(found["places"])
+        self.lines.update(found["lines"])
+
     def forget(self) -> None:
         """Forget all programs."""
         self.documents.clear()
@@ -56,7 +76,7 @@ class Programs:
 
 
 #: of the running command
-programs = Programs()
+programs = ReadPrograms()
 
 
 def is_program(path: str) -> bool:

@@ -19,6 +19,7 @@ from millrace_model.scenarios import Expected, Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
 
+from cli.describing import without_steps
 from cli.documents import expanded, read_document, read_lines
 from cli.oracle import RELEASES, Oracle
 from oracle import fuzz
@@ -63,7 +64,8 @@ def compare_releases(arguments: argparse.Namespace) -> int:
         )
     counts: Counter[tuple[str, str]] = Counter()
     scenarios = _scenarios(arguments)
-    started = functools.partial(Oracle, python=bool(arguments.document))
+    # Random topologies have no code but that of processors with twins in the oracle.
+    started = functools.partial(Oracle, python=arguments.random is None)
     with ExitStack() as stack:
         # As many releases at a time as there are processors: each runs a chunk of scenarios before
         # its turn ends, so that no release waits for another after each scenario.
@@ -145,9 +147,7 @@ def _recorded(folder: Path) -> list[Scenario]:
     files = sorted(folder.rglob("*.json"))
     if not files:
         raise MillraceError("no_scenarios", f"{folder} contains no scenarios.")
-    found = [_scenario(file) for file in files]
-    # Scenarios of refusals and descriptions have no results.
-    return [each for each in found if each.get("compare") not in ("refused", "describe")]
+    return [_scenario(file) for file in files]
 
 
 def _scenario(file: Path) -> Scenario:
@@ -195,7 +195,9 @@ def _answer(oracle: Oracle, scenario: Scenario) -> Recorded:
     question = scenario.copy()
     question.pop("expected", None)
     try:
-        return cast(Recorded, oracle.run(question))
+        found = oracle.run(question)
+        described = scenario.get("compare") == "describe"
+        return cast(Recorded, without_steps(found) if described else found)
     except MillraceError as error:
         if error.code != "oracle_cannot":
             raise

@@ -17,9 +17,13 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from millrace_runtime.errors import MillraceError
+
 from cli import oracle
 from cli.documents import kept
 from cli.main import main as run
+from cli.main import refused
+from cli.preloaded import Ended, Preloaded
 from cli.programs import programs
 from cli.resident import MOST_BYTES, Request
 from cli.simulating import Warm
@@ -31,6 +35,7 @@ IDLE_MINUTES = 10.0
 
 def main(base: Path) -> int:
     """Serve commands until the process has been idle for long enough."""
+    preloaded = Preloaded()
     listening = base.with_suffix(".sock")
     notes = base.with_suffix(".json")
     signal.signal(signal.SIGTERM, lambda *_: _leave(base))
@@ -52,7 +57,7 @@ def main(base: Path) -> int:
             connection, _ = server.accept()
             with connection:
                 if residents.peer(connection) in (None, os.getuid()):
-                    _serve(base, connection)
+                    _serve(base, connection, preloaded)
     _leave(base)
     return 0
 
@@ -68,19 +73,19 @@ def _leave(base: Path) -> None:
     os._exit(0)
 
 
-def _serve(base: Path, connection: socket.socket) -> None:
+def _serve(base: Path, connection: socket.socket, preloaded: Preloaded) -> None:
     """Run one command. A caller that only looks whether somebody listens sends nothing."""
-    head, descriptors, _, _ = socket.recv_fds(connection, 8, 2)
+    head, descriptors, _, _ = socket.recv_fds(connection, 8, 3)
     try:
-        if len(head) < 8 or len(descriptors) != 2:
+        if len(head) < 8 or len(descriptors) != 3:
             return
         request = _request(connection, int.from_bytes(head, "big"))
         if request is None:
             return
         ended = threading.Event()
         threading.Thread(target=_watch, args=(base, connection, ended), daemon=True).start()
-        with _standing_in(request, descriptors):
-            code = _code(request["argv"])
+        with _standing_in(request, descriptors[1:]):
+            code = _code(request, descriptors, preloaded)
         ended.set()
         connection.sendall(bytes([code & 0xFF]))
     finally:
@@ -110,9 +115,15 @@ def _watch(base: Path, connection: socket.socket, ended: threading.Event) -> Non
         _leave(base)
 
 
-def _code(argv: list[str]) -> int:
+def _code(request: Request, descriptors: list[int], preloaded: Preloaded) -> int:
     try:
-        return run(argv)
+        if request["run"]:
+            programs.add(preloaded.read(request, descriptors))
+        return run(request["argv"])
+    except MillraceError as error:
+        return refused(error)
+    except Ended as end:
+        return end.code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
 
@@ -130,9 +141,7 @@ def _standing_in(request: Request, descriptors: list[int]) -> Iterator[None]:
             io.TextIOWrapper(raw, encoding, errors, line_buffering=os.isatty(descriptor))
         )
     os.chdir(request["folder"])
-    programs.documents.update(request["documents"])
-    programs.places.update(request["places"])
-    programs.lines.update(request["lines"])
+    programs.add(request["programs"])
     sys.stdout, sys.stderr = streams
     try:
         yield

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from millrace_compiler import (
     Analyzer,
@@ -54,6 +55,9 @@ from cli.documents import (
 from cli.packing import Pack
 from cli.programs import programs
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 class Warm:
     """A warm session that compiles and runs documents, one or two at a time.
@@ -64,14 +68,17 @@ class Warm:
     """
 
     _open = 0
+    _session: SparkSession | None = None
 
     def __init__(
         self, cores: int = 1, *, unbatched: bool = False, lines: Lines | None = None
     ) -> None:
-        Warm._open += 1
         self._unbatched = unbatched
         self._lines = lines
-        self.spark = simulation_session(f"local[{cores}]")
+        if Warm._session is None or Warm._session.sparkContext._jsc is None:  # stopped by others
+            Warm._session = simulation_session(f"local[{cores}]")
+        Warm._open += 1
+        self.spark = Warm._session
         self.analyzer: Analyzer = kept.analyzer or session_analyzer(self.spark)
         self._compiling = threading.Lock()
 
@@ -79,6 +86,7 @@ class Warm:
         """Stop the session, unless another instance is open."""
         Warm._open -= 1
         if Warm._open == 0:
+            Warm._session = None
             self.spark.stop()
 
     def compile(self, document: TopologyDocument, dialect: Dialect = "exact") -> Compilation:

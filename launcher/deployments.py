@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.program import checked_document, load_program
 
 from launcher import places
 from launcher.console import Problem
@@ -49,6 +48,8 @@ def _documents(arguments: list[str], scratch: Path) -> list[str]:
             option, path = "", argument
         is_program = path.endswith(".py") or (bool(path) and Path(path).is_dir())
         if is_program and (separate or option == "--document"):
+            from millrace_runtime.program import checked_document, load_program
+
             with contextlib.redirect_stdout(sys.stderr):
                 topology = load_program(path)
                 document = checked_document(topology)

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from launcher import archive, java, node, trust
+from launcher import archive, java
 from launcher.commands import COMMANDS
 from launcher.console import Problem, echo
 
@@ -24,7 +24,10 @@ def main(arguments: list[str]) -> int:
             if command.name != "up":
                 # `up` decides for each of its services.
                 os.environ.update(archive.with_options(archive.spark().use()))
-        os.environ.update(node.environment() | trust.environment())
+        if not command.on_documents:  # these run no Node, and begin with few imports
+            from launcher import node, trust
+
+            os.environ.update(node.environment() | trust.environment())
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
         code: int = importlib.import_module(command.module).main(arguments)

@@ -109,7 +109,7 @@ object Main {
           if (j.path("compare").asText == "describe") Describe.expected(doc)
           else run(doc, j.path("inputs").elements.asScala.toSeq, _ => (), j.path("stores_after_each").asBoolean)
         } catch {
-          case e: Unsupported => mapper.createObjectNode().put("oracle_error", e.getMessage)
+          case e @ (_: Unsupported | _: NoRecord) => mapper.createObjectNode().put("oracle_error", e.getMessage)
           case e: Throwable =>
             mapper.createObjectNode().put("oracle_error", s"${e.getClass.getSimpleName}: ${e.getMessage}")
         }
@@ -175,7 +175,10 @@ object Main {
         inputs.zipWithIndex.foreach { case (line, i) =>
           if (!stopped) try {
             if (line.has("advance_wall_clock"))
-              parts.foreach(_.driver.advanceWallClockTime(Duration.ofMillis(line.get("advance_wall_clock").asLong)))
+              parts.foreach { p =>
+                Release.observe(p.driver)
+                p.driver.advanceWallClockTime(Duration.ofMillis(line.get("advance_wall_clock").asLong))
+              }
             else if (!line.has("restart")) {
               val topic = line.get("topic").asText
               parts.find(_.build.formats(topic).isDefined) match {
@@ -213,7 +216,7 @@ object Main {
           catch { case e: Exception => if (Build.debug) e.printStackTrace() }
         )
       result
-    } finally { SinkSerializer.shown = null; Python.close(); delete(state) }
+    } finally { SinkSerializer.shown = null; Meta.observed = None; Python.close(); delete(state) }
   }
 
   private def refuse(r: ObjectNode): Unit = r.putObject("error").put("kind", "refused")
@@ -237,6 +240,7 @@ object Main {
       Base64.getDecoder.decode(line.get(name + "_bytes").asText)
     else f.fromLine(line.get(name))
     part.offsets.next(topic)
+    Release.observe(part.driver)
     part.driver
       .createInputTopic(topic, new ByteArraySerializer, new ByteArraySerializer)
       .pipeInput(
@@ -274,8 +278,9 @@ object Main {
      */
     def lastLetters(): Seq[ProducerRecord[Array[Byte], Array[Byte]]] = {
       val s = build.doc.settings
+      val handlers = Seq("deserialization_handler", "processing_handler").flatMap(s.textOpt)
       val written =
-        Seq("deserialization_handler", "processing_handler").flatMap(s.textOpt) contains DeadLetters.thenFail
+        s.textOpt("dead_letter_topic").isDefined && handlers.exists(Set(DeadLetters.thenFail, "function"))
       if (!written || s.textOpt("processing_guarantee").contains("exactly_once")) Nil
       else {
         val field = classOf[TopologyTestDriver].getDeclaredField("producer")

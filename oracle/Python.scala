@@ -12,7 +12,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 /** What code in Python raised. */
-class PythonFailure(kind: String, message: String) extends RuntimeException(s"$kind: $message")
+class PythonFailure(val kind: String, message: String) extends RuntimeException(s"$kind: $message")
 
 /**
  * The Python process of a topology, which runs the code of its nodes: the worker of the operator
@@ -30,7 +30,7 @@ class Python(doc: Doc) {
 
   def message(call: String, node: String): ObjectNode = {
     val m = Doc.mapper.createObjectNode().put("call", call).put("node", node)
-    if (call == "start" || call == "functions" || call == "windows")
+    if (call == "start" || call == "functions" || call == "windows" || call == "handler")
       doc.settings.opt("modules").foreach(m.set[JsonNode]("modules", _))
     m
   }
@@ -125,10 +125,15 @@ object Python {
   private val running = mutable.ListBuffer[Process]()
 
   /** Refuses code in Python that has no twin here, unless it may run. */
-  def require(doc: Doc): Unit = if (command.isEmpty)
-    doc.nodes.find(n => coded(n) && !doc.builtins.contains(n.id)).foreach { n =>
-      throw new Unsupported(s"the Python code of ${n.id}")
+  def require(doc: Doc): Unit = {
+    if (command.isEmpty) {
+      doc.nodes.find(n => coded(n) && !doc.builtins.contains(n.id)).foreach { n =>
+        throw new Unsupported(s"the Python code of ${n.id}")
+      }
+      PythonHandlers.used(doc).foreach(kind => throw new Unsupported(s"the Python code of ${kind}_function"))
     }
+    PythonHandlers.require(doc)
+  }
   private def coded(n: Node): Boolean =
     n.opt("code").isDefined || n.opt("functions").isDefined || n.opt("window").exists(_.has("code"))
 

@@ -163,7 +163,7 @@ trait SourceNodes extends BuildContext {
                         c.partition,
                         c.offset,
                         if (f.columns("$seed")) f.seed(c.topic, c.partition, c.offset) else null,
-                        Meta.current.get.now * 1000L
+                        Meta.current.now * 1000L
                       )
                     ).toString
               ): TopicNameExtractor[Any, Any],

@@ -3,9 +3,11 @@ package oracle
 import java.util.Properties
 import java.util.function.Function
 import org.apache.kafka.streams.Topology.AutoOffsetReset
+import org.apache.kafka.streams.TopologyTestDriver
 import org.apache.kafka.streams.errors.{LogAndContinueExceptionHandler, LogAndFailExceptionHandler}
 import org.apache.kafka.streams.kstream.{Consumed, Produced}
 import org.apache.kafka.streams.processor.StreamPartitioner
+import org.apache.kafka.streams.processor.internals.StreamTask
 
 /** What Kafka Streams 3 has in another form than 4, or not at all. */
 object Release {
@@ -29,6 +31,7 @@ object Release {
   def handlers(p: Properties, deserialization: String, processing: String): Unit = {
     if (deserialization.startsWith("dead_letter") || processing.startsWith("dead_letter"))
       throw new Unsupported("dead letters, before 4.2")
+    if (deserialization == "function" || processing == "function") FunctionHandlers.processing
     if (processing != "fail") {
       val handler =
         try Class.forName("org.apache.kafka.streams.errors.LogAndContinueProcessingExceptionHandler")
@@ -41,6 +44,21 @@ object Release {
     )
   }
 
-  def withMeta(p: Properties): Unit =
-    throw new Unsupported("an expression that reads topic, partition, offset or headers, before 4.0")
+  /** Processors cannot be wrapped before 4.0: see [[observe]]. */
+  def withMeta(p: Properties): Unit = ()
+
+  /**
+   * Makes the record that a driver processes known to expressions, from the context of its task: in a processor, it is
+   * that of the record that the processor got.
+   */
+  def observe(driver: TopologyTestDriver): Unit = {
+    val field = classOf[TopologyTestDriver].getDeclaredField("task")
+    field.setAccessible(true)
+    Meta.observed = Option(field.get(driver).asInstanceOf[StreamTask]).map { task => () =>
+      val context = task.processorContext
+      val r = context.recordContext
+      if (r == null) throw new NoRecord
+      new Meta(r.timestamp, r.headers, r.topic, r.partition, r.offset, context.currentSystemTimeMs)
+    }
+  }
 }

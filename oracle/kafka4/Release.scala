@@ -3,7 +3,7 @@ package oracle
 import java.util.{Collections, Optional, Properties}
 import java.util.function.BiFunction
 import org.apache.kafka.clients.consumer.ConsumerRecord
-import org.apache.kafka.streams.{AutoOffsetReset, StreamsConfig}
+import org.apache.kafka.streams.{AutoOffsetReset, StreamsConfig, TopologyTestDriver}
 import org.apache.kafka.streams.errors.DeserializationExceptionHandler.DeserializationHandlerResponse
 import org.apache.kafka.streams.errors.ProcessingExceptionHandler.ProcessingHandlerResponse
 import org.apache.kafka.streams.errors.{
@@ -42,6 +42,9 @@ object Release {
 
   /** Makes the metadata of each record known to expressions. */
   def withMeta(p: Properties): Unit = p.put(StreamsConfig.PROCESSOR_WRAPPER_CLASS_CONFIG, classOf[MetaWrapper].getName)
+
+  /** Nothing to do: wrapped processors know their record. */
+  def observe(driver: TopologyTestDriver): Unit = ()
 }
 
 /** Wraps every processor (processor.wrapper.class). Used only if an expression needs it. */
@@ -83,12 +86,14 @@ object Handlers {
     case "fail" => classOf[FailDeserialization]
     case "continue" => classOf[ContinueDeserialization]
     case DeadLetters.thenFail => classOf[LogAndFailExceptionHandler]
+    case "function" => FunctionHandlers.deserialization
     case _ => classOf[LogAndContinueExceptionHandler]
   }
   def processing(setting: String): Class[_] = setting match {
     case "fail" => classOf[FailProcessing]
     case "continue" => classOf[ContinueProcessing]
     case DeadLetters.thenFail => classOf[LogAndFailProcessingExceptionHandler]
+    case "function" => FunctionHandlers.processing
     case _ => classOf[LogAndContinueProcessingExceptionHandler]
   }
 }

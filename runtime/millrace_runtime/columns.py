@@ -16,8 +16,18 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 
+#: of the operator
+PACKAGE = "org.apache.spark.sql.millrace"
 #: the type of a record's headers
 HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+
+
+_REMEMBERED = (
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.api.java.JavaSparkContext",
+    "org.apache.spark.api.python.PythonAccumulatorV2",
+    "org.apache.spark.api.python.PythonUtils",
+)
 
 
 class Package:
@@ -44,20 +54,23 @@ def gateway(context: SparkContext | None = None) -> Any:
         raise RuntimeError("there is no active Spark session")
     known = vars(context._jvm)
     if "millrace" not in known:
-        known["millrace"] = Package("org.apache.spark.sql.millrace", _client(context))
+        client: Any = context._gateway
+        known["millrace"] = Package(PACKAGE, client._gateway_client)
     return known["millrace"]
 
 
-def _client(context: SparkContext) -> Any:
-    java: Any = context._gateway
-    return java._gateway_client
+def java_class(java: Any, name: str) -> Any:
+    """Return a class of a gateway's JVM, without the lookups of a dotted name: see `Package`."""
+    return JavaClass(name, java._gateway_client)
 
 
-def remember_classes(context: SparkContext) -> None:
-    """Spare PySpark the lookup of the classes that it uses for every column."""
-    for name in ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils"):
-        found = JavaClass(name, _client(context))
-        vars(context._jvm)[name.rpartition(".")[2]] = found
+def remember_classes(java: Any) -> None:
+    """Spare PySpark the lookup of the classes that it uses for a context and for every column.
+
+    `java`: the gateway of a driver's JVM.
+    """
+    for name in _REMEMBERED:
+        vars(java.jvm)[name.rpartition(".")[2]] = java_class(java, name)
 
 
 def _wrap(java_column: Any) -> Column:

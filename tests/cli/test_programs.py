@@ -56,10 +56,10 @@ def run(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]
     """Run a command with a resident process of this module's own."""
     runtime = tmp_path_factory.mktemp("runtime")
 
-    def call(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def call(*words: str, typed: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "launcher.main", *words],
-            cwd=folder, capture_output=True, text=True, check=False,
+            cwd=folder, capture_output=True, text=True, check=False, input=typed,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH), "CI": "",
                  "XDG_RUNTIME_DIR": str(runtime), "MILLRACE_RESIDENT": "1", **settings},
         )  # fmt: skip
@@ -202,6 +202,37 @@ def test_a_cold_call_and_a_resident_one_print_the_same(run: Run) -> None:
             cold.returncode, cold.stdout, cold.stderr,
         )  # fmt: skip
         assert residents.living() == [before]
+
+
+SEEN = """
+import os, sys
+from millrace_runtime import Topology, string
+
+text = sys.stdin.readline().strip()
+sys.stderr.write(f"{text} {os.environ['SHOP']} {os.path.basename(os.getcwd())}\\n")
+if text == "leave":
+    os._exit(5)
+if text == "wrong":
+    raise ValueError("no shop")
+topology = Topology("shop")
+topology.stream("in", key=string(), value=string()).to("out")
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_program_runs_as_in_its_callers_process(run: Run, folder: Path) -> None:
+    (folder / "seen.py").write_text(SEEN, encoding="utf-8")
+    run("describe", "job.json")
+    [before] = residents.living()
+    for typed, code in (("first", 0), ("leave", 5), ("wrong", 2)):
+        warm = run("describe", "seen.py", typed=typed, SHOP="anna")
+        cold = run("describe", "seen.py", typed=typed, SHOP="anna", MILLRACE_RESIDENT="0")
+        assert (warm.returncode, cold.returncode) == (code, code), warm.stderr
+        assert (warm.stdout, warm.stderr) == (cold.stdout, cold.stderr)
+        assert warm.stderr.startswith(f"{typed} anna {folder.name}\n")
+    assert warm.stderr.splitlines()[1] == "seen.py, line 10: ValueError: no shop"
+    assert residents.living() == [before]
 
 
 @pytest.mark.spark

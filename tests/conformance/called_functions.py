@@ -156,3 +156,22 @@ def _type(compilation: Any, node: Json, parameter: str) -> str | None:
         return str(node["params"]["type"])
     port = compilation.ports.get((node["id"], "out"))
     return None if port is None or port.value is None else port.value.text
+
+
+#: what a function returns to do the same as one of the handlers by name
+_ANSWERS = {
+    "continue": "Response.resume()",
+    "dead_letter": "Response.resume(record.dead_letter(error))",
+    "dead_letter_then_fail": "Response.fail(record.dead_letter(error))",
+    "fail": "Response.fail()",
+}
+
+
+def with_handlers(topology: Json) -> Json:
+    """The topology whose handlers are functions that answer like its handlers by name."""
+    settings = dict(topology["settings"])
+    for kind in ("processing", "deserialization"):
+        answer = _ANSWERS[settings.get(f"{kind}_handler", "fail")]
+        settings[f"{kind}_function"] = f"def handle(record, error):\n    return {answer}\n"
+        settings[f"{kind}_handler"] = "function"
+    return {**topology, "settings": settings}

@@ -11,7 +11,7 @@ import pytest
 from millrace_runtime.results.comparing import differences
 
 from tests.conformance import through_driver
-from tests.conformance.called_functions import with_functions
+from tests.conformance.called_functions import with_functions, with_handlers
 
 FOLDERS = [Path(__file__).parent / name for name in ("scenarios", "random", "semantics")]
 SCENARIOS: dict[str, Any] = {
@@ -34,13 +34,6 @@ def test_the_driver_gives_what_kafka_streams_gave(name: str) -> None:
     assert differences(scenario, cast(Any, through_driver.run(scenario)), "each") == []
 
 
-#: What a function returns to do the same as one of the handlers by name.
-ANSWERS = {
-    "continue": "Response.resume()",
-    "dead_letter": "Response.resume(record.dead_letter(error))",
-    "dead_letter_then_fail": "Response.fail(record.dead_letter(error))",
-    "fail": "Response.fail()",
-}
 HANDLED = [
     name
     for name, scenario in SCENARIOS.items()
@@ -54,12 +47,7 @@ HANDLED = [
 @pytest.mark.parametrize("name", HANDLED)
 def test_a_function_as_a_handler_gives_what_kafka_streams_gave(name: str) -> None:
     scenario = SCENARIOS[name]
-    settings = dict(scenario["topology"]["settings"])
-    for kind in ("processing", "deserialization"):
-        answer = ANSWERS[settings.get(f"{kind}_handler", "fail")]
-        settings[f"{kind}_function"] = f"def handle(record, error):\n    return {answer}\n"
-        settings[f"{kind}_handler"] = "function"
-    changed: Any = {**scenario, "topology": {**scenario["topology"], "settings": settings}}
+    changed: Any = {**scenario, "topology": with_handlers(scenario["topology"])}
     assert differences(scenario, cast(Any, through_driver.run(changed)), "each") == []
 
 

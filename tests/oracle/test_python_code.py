@@ -5,6 +5,7 @@ A sample; with MILLRACE_CONFORMANCE=whole every scenario that has such classes.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import random
@@ -17,7 +18,8 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
 
 from cli.oracle import Oracle
-from tests.conformance.called_functions import with_functions
+from tests.conformance.called_functions import with_functions, with_handlers
+from tests.registry import running
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -37,6 +39,13 @@ if os.environ.get("MILLRACE_CONFORMANCE") != "whole":
     CODED = random.Random(4).sample(CODED, 12)
 #: with each kind of node whose expressions can call functions
 CALLED = ["C03", "C04", "D02", "D10", "D53", "E02a", "G01b", "K01a", "K05b", "L53"]
+#: with handlers of records that fail
+HANDLED = [
+    name
+    for name, scenario in SCENARIOS.items()
+    if any(key.endswith("ing_handler") for key in scenario["topology"].get("settings") or {})
+    and scenario.get("compare") not in ("describe", "refused")
+]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +69,91 @@ def test_a_function_in_python_gives_what_an_expression_gave(oracle: Oracle, name
     assert changed["topology"] is not None
     answer = oracle.run(changed)
     assert differences(scenario, cast(Any, answer), "each") == []
+
+
+@pytest.mark.parametrize("name", HANDLED)
+def test_a_handler_in_python_gives_what_one_by_name_gave(oracle: Oracle, name: str) -> None:
+    scenario = SCENARIOS[name]
+    changed: Any = {**scenario, "topology": with_handlers(scenario["topology"])}
+    answer = oracle.run(changed)
+    assert differences(scenario, cast(Any, answer), "each") == []
+
+
+def test_a_handler_sees_the_record_and_answers_with_others(oracle: Oracle) -> None:
+    code = """
+def handle(record, error):
+    if record.headers and record.headers[0] == ("skip", b"1"):
+        return Response.resume()
+    place = f"{record.topic}/{record.partition}/{record.offset}@{record.timestamp}"
+    facts = f"{place} {record.key} {error.kind} {error.node} {error.exception}"
+    letter = DeadLetter(record.key, facts, [("a", "é")])
+    return Response.resume(letter, DeadLetter(None, None, (), 7))
+"""
+    topology = {
+        "format": "millrace.topology/1",
+        "name": "shares",
+        "settings": {
+            "processing_handler": "function", "processing_function": code,
+            "dead_letter_topic": "dead",
+        },
+        "nodes": [
+            {"id": "in", "kind": "source.stream", "params": {
+                "topics": ["numbers"], "key": {"format": "string"},
+                "value": {"format": "integer"}}},
+            {"id": "share", "kind": "map_values", "params": {"value": "100 DIV value"}},
+            {"id": "out", "kind": "sink.topic", "params": {"topic": "shares"}},
+        ],
+        "edges": [{"source": "in", "target": "share"}, {"source": "share", "target": "out"}],
+    }  # fmt: skip
+    inputs = [
+        {"topic": "numbers", "key": "a", "value": 5, "timestamp": 1},
+        {"topic": "numbers", "key": "b", "value": 0, "timestamp": 2},
+        {"topic": "numbers", "key": "c", "value": 0, "timestamp": 3, "headers": {"skip": "1"}},
+    ]
+    answer: Any = oracle.run(cast(Any, {"id": "x", "topology": topology, "inputs": inputs}))
+    assert answer["error"] is None
+    shown = [(each["topic"], each["timestamp"], each["after"]) for each in answer["outputs"]]
+    assert shown == [("shares", 1, 1), ("dead", 2, 2), ("dead", 7, 2)]
+    letter = answer["outputs"][1]
+    assert letter["headers"] == {"a": "é"}
+    assert base64.b64decode(letter["value"]).decode() == (
+        "numbers/0/1@2 b'b' processing share org.apache.spark.SparkArithmeticException"
+    )
+    settings: Any = topology["settings"]
+    settings["processing_function"] = code.replace("error.exception", "error.message")
+    with pytest.raises(MillraceError, match="a handler that reads the error's message"):
+        oracle.run(cast(Any, {"id": "x", "topology": topology, "inputs": inputs}))
+
+
+def test_a_schema_of_a_registry_is_requested() -> None:
+    fields = [{"name": "n", "type": "int"}]
+    schema = json.dumps({"type": "record", "name": "Number", "fields": fields})
+    with running() as registry:
+        registry.register("numbers-value", schema)
+        written = {"format": "avro", "registry": registry.url, "subject": "numbers-value"}
+        scenario: Any = {
+            "id": "x",
+            "topology": {
+                "format": "millrace.topology/1",
+                "name": "doubled",
+                "nodes": [
+                    {"id": "in", "kind": "source.stream", "params": {
+                        "topics": ["numbers"], "key": {"format": "string"}, "value": written}},
+                    {"id": "twice", "kind": "map_values", "params": {"value": "2 * value.n"}},
+                    {"id": "out", "kind": "sink.topic", "params": {"topic": "doubled"}},
+                ],
+                "edges": [
+                    {"source": "in", "target": "twice"}, {"source": "twice", "target": "out"},
+                ],
+            },
+            "inputs": [{"topic": "numbers", "key": "a", "value": {"n": 4}, "timestamp": 1}],
+        }  # fmt: skip
+        with Oracle() as others, pytest.raises(MillraceError):
+            others.run(scenario)
+        assert registry.asked == []
+        with Oracle(python=True) as own:
+            found: Any = own.run(scenario)
+    assert [each["value"] for each in found["outputs"]] == [8]
 
 
 def test_without_leave_no_code_runs() -> None:

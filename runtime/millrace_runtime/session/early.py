@@ -94,6 +94,8 @@ class EarlySession:
         from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
 
+        from millrace_runtime import columns
+
         quiet()
         convert_if_imported()
         os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
@@ -103,7 +105,8 @@ class EarlySession:
         finally:
             del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
         gateway.proc = self._process
-        java = gateway.jvm.org.apache.spark.sql.millrace.EarlySession.session()
+        columns.remember_classes(gateway)
+        java = columns.java_class(gateway, f"{columns.PACKAGE}.EarlySession").session()
         context = SparkContext(
             gateway=gateway,
             jsc=gateway.jvm.JavaSparkContext(java.sparkContext()),

@@ -282,7 +282,7 @@ def create(
     convert_if_imported()
     if joining.shares(os.environ):
         session = joining.join(settings or {})
-        columns.remember_classes(session.sparkContext)
+        columns.remember_classes(session.sparkContext._gateway)
         return session
     for_spark(os.environ)
     builder = SparkSession.builder
@@ -299,7 +299,7 @@ def prepare(session: SparkSession) -> None:
     from millrace_runtime import columns
 
     session.sparkContext.setLogLevel("ERROR")
-    columns.remember_classes(session.sparkContext)
+    columns.remember_classes(session.sparkContext._gateway)
     columns.gateway(session.sparkContext).Frugal.prepare(session._jsparkSession)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from millrace_model.documents import DocumentSettings
 from millrace_model.graphs import TaskGraph
@@ -45,7 +46,13 @@ class Memory:
 
     def __init__(self, spark: SparkSession, run: str) -> None:
         self.run = run
-        self._frame = DataFrame(columns.gateway().Simulation.open(spark._jsparkSession, run), spark)
+        self._spark = spark
+        columns.gateway().Simulation.open(spark._jsparkSession, run)
+
+    @cached_property
+    def _frame(self) -> DataFrame:
+        """The records; not all users of a run read them, and the first stream takes some time."""
+        return DataFrame(columns.gateway().Simulation.stream(self.run), self._spark)
 
     def read(
         self,
@@ -71,7 +78,7 @@ class Memory:
     def sink(self, graph: TaskGraph, settings: DocumentSettings) -> None:
         """Create the buffer in the JVM that keeps rows."""
         described = {"settings": settings, "sinks": {}}
-        session = self._frame.sparkSession._jsparkSession
+        session = self._spark._jsparkSession
         columns.gateway().Simulation.sink(session, self.run, json.dumps(described))
 
     def trace(self, limits: TraceLimits) -> None:

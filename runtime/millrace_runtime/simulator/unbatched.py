@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from millrace_model.records import OperatorRecord, OperatorRow, OutputLine
 from millrace_model.traces import RawProgress
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
@@ -24,10 +25,10 @@ from millrace_runtime.simulator.simulation import Halted, Simulator
 class Held(Memory):
     """Sources that hold all records before the job runs."""
 
-    def __init__(self, spark: SparkSession, run: str) -> None:
-        super().__init__(spark, run)
-        java = columns.gateway().Simulation.still(spark._jsparkSession, run)
-        self._frame = DataFrame(java, spark)
+    @cached_property
+    def _frame(self) -> DataFrame:
+        java = columns.gateway().Simulation.still(self._spark._jsparkSession, self.run)
+        return DataFrame(java, self._spark)
 
     def stop(self) -> None:
         """Process no further micro-batches."""

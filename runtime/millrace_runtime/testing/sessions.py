@@ -60,8 +60,11 @@ def session() -> SparkSession:
 
 def _be_quiet(spark: SparkSession) -> None:
     """Turn off the operator's log of what nodes print: the test driver prints it."""
-    log4j = spark._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
-    log4j.core.config.Configurator.setLevel("millrace", log4j.Level.OFF)
+    from millrace_runtime import columns
+
+    level = columns.java_class(spark.sparkContext._gateway, "org.apache.logging.log4j.Level").OFF
+    configurator = "org.apache.logging.log4j.core.config.Configurator"
+    columns.java_class(spark.sparkContext._gateway, configurator).setLevel("millrace", level)
 
 
 def _adopted(active: SparkSession) -> SparkSession:

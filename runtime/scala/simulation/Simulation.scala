@@ -21,8 +21,8 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * Sources and sinks of a run without Kafka (py4j), for one JVM.
  *
- *   - `open(spark, run)`: a DataFrame with Kafka's columns and `merge`; the same one after a restart, since its data is
- *     kept until `close`
+ *   - `open(spark, run)`: begins a run, unless it is open. Its data is kept until `close`
+ *   - `stream(run)`: a DataFrame of its lines with Kafka's columns and `merge`; the same one after a restart
  *   - `add(run, lines)`: a JSON array of `{"topic", "partition", "offset", "timestamp" (ms), "merge", "key", "value"
  *     (base64 or null), "headers": [[name, base64 or null]]}`, which becomes available at once, as one addition
  *   - `still(spark, run)`: a batch DataFrame of the lines that are passed to `hold` before it runs
@@ -58,7 +58,8 @@ object Simulation {
 
   /** The last `merge` of each micro-batch. `dump`: the last micro-batch requests the contents of stores. */
   private[millrace] final class Cuts(val ends: Seq[Long], val restartEach: Boolean, val dump: Boolean)
-  private final class Run(val stream: MemoryStream[InternalRow]) {
+  private final class Run(made: => MemoryStream[InternalRow]) {
+    lazy val stream: MemoryStream[InternalRow] = made
     val held = new java.util.ArrayList[InternalRow]()
     @volatile var cuts = new Cuts(Nil, restartEach = false, dump = false)
     @volatile var sink: SimulationSink = _
@@ -94,11 +95,10 @@ object Simulation {
     r
   }
 
-  def open(spark: SparkSession, run: String): Dataset[Row] =
-    runs
-      .computeIfAbsent(run, _ => new Run(MemoryStream[InternalRow](spark, 1)(Internals.encoder(sourceSchema))))
-      .stream
-      .toDF()
+  def open(spark: SparkSession, run: String): Unit =
+    runs.computeIfAbsent(run, _ => new Run(MemoryStream[InternalRow](spark, 1)(Internals.encoder(sourceSchema))))
+
+  def stream(run: String): Dataset[Row] = of(run).stream.toDF()
 
   def add(run: String, lines: String): Unit = of(run).stream.addData(parse(lines))
 
