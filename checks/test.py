@@ -87,8 +87,9 @@ def python(paths: Sequence[str], name: str | None, long: bool) -> Sum:
         *named,
         "-m",
         f"{chosen} and not alone and not browser",
+        # One more than processors: many of these tests wait, for a driver or a record.
         "-n",
-        "2",
+        "3",
         "--dist",
         "loadfile",
     ]

@@ -443,7 +443,9 @@ def test_a_broker_that_hangs_is_answered_about_in_time(
         assert time.monotonic() < deadline
 
 
-def test_fields_are_compared(ask: Any) -> None:
+def test_fields_are_compared(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A page of a starved machine may lack the newest record.
+    monkeypatch.setattr("records.reading.MOST_SECONDS", 30.0)
     assert numbers(ask(field="value.n", compare="less", equals="3")) == [2, 1, 0]
     assert numbers(ask(field="value.n", compare="at_least", equals="298")) == [299, 298]
     assert numbers(ask(field="value.n", compare="greater", equals="298")) == [299]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Response, expect
+
+
+def _saves_a_version(answer: Response) -> bool:
+    return answer.request.method == "POST" and answer.url.endswith("/versions")
 
 
 class Designer:
@@ -134,7 +138,9 @@ class Designer:
         """Save a version with a message."""
         self.page.get_by_test_id("save").click()
         self.page.get_by_test_id("version-message").fill(message)
-        self.page.get_by_test_id("save-version").click()
+        # A saved draft looks alike, also while the version is being saved.
+        with self.page.expect_response(_saves_a_version):
+            self.page.get_by_test_id("save-version").click()
         expect(self.page.get_by_test_id("saved-state")).to_contain_text("saved")
         expect(self.page.get_by_test_id("save")).to_be_disabled()
 

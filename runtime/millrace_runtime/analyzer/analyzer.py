@@ -20,6 +20,7 @@ import json
 import os
 import sys
 import threading
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any, TypedDict
@@ -214,5 +215,7 @@ def main(argv: list[str] | None = None) -> int:
         return serve(lambda: analyzer_server(arguments.socket, analyzer), arguments.socket)
     finally:
         ending.set()
-        with contextlib.suppress(Py4JError, OSError):  # the JVM may have ended by the same signal
+        # The JVM may have ended by the same signal, about which PySpark would warn.
+        with warnings.catch_warnings(), contextlib.suppress(Py4JError, OSError):
+            warnings.simplefilter("ignore", RuntimeWarning)
             spark.stop()
