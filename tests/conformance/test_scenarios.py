@@ -1,8 +1,8 @@
 """Every recorded scenario gives Kafka Streams' results on Spark, in any micro-batches.
 
-A sample is restarted after every record and cut into random micro-batches, and a quarter of those that
-may have one micro-batch also run with one for each record; with MILLRACE_CONFORMANCE=whole every
-scenario does.
+A sample is restarted after every record and cut into random micro-batches, and a quarter of those
+that may have one micro-batch also run with one for each record; with MILLRACE_CONFORMANCE=whole
+every scenario does.
 """
 
 from __future__ import annotations
