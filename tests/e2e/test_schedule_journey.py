@@ -56,7 +56,12 @@ def test_a_schedule_stops_a_running_deployment(page: Page, system: System) -> No
         assert datetime.fromisoformat(shown["schedule"]["next_at"]) > datetime.now(UTC)
         page.get_by_test_id("more-actions").click()
         page.get_by_test_id("schedule-open").click()
+        dialog.get_by_label("Stop").fill("23:59")
+        page.keyboard.press("Escape")
+        page.mouse.click(4, 4)
+        expect(dialog.get_by_label("Stop")).to_have_value("23:59")
         dialog.get_by_test_id("schedule-remove").click()
+        page.get_by_test_id("schedule-remove-now").click()
         expect(dialog).to_have_count(0)
         assert api.call("GET", f"/deployments/{deployment}")["schedule"] is None
         page.get_by_test_id("deployment-pill").click()

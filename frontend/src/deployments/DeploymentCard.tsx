@@ -7,7 +7,7 @@ import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import type { DeploymentAction } from "../api/deploymentCalls";
 import type { Deployment, Observed } from "../api/types";
@@ -165,19 +165,29 @@ function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule
   );
 }
 
-/** Opens the dialog for the times at which the deployment runs. */
-function ScheduleItem() {
+/** The menu of rarer actions, the last of which opens the schedule. */
+function MoreActions({ children }: { children?: ReactNode }) {
   return (
-    <Menu.Item
-      leftSection={<IconCalendar size={16} stroke={1.5} />}
-      onClick={() => {
-        hideSteps();
-        openSchedule(true);
-      }}
-      data-testid="schedule-open"
-    >
-      {t("Schedule…")}
-    </Menu.Item>
+    <Menu position="bottom-start" width={250} withinPortal={false}>
+      <Menu.Target>
+        <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
+          <IconDots size={16} stroke={1.5} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {children}
+        <Menu.Item
+          leftSection={<IconCalendar size={16} stroke={1.5} />}
+          onClick={() => {
+            hideSteps();
+            openSchedule(true);
+          }}
+          data-testid="schedule-open"
+        >
+          {t("Schedule…")}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 
@@ -222,49 +232,41 @@ function Actions({ deployment }: { deployment: Deployment }) {
             ? button("resume", IconPlayerPlay, t("Resume"))
             : button("pause", IconPlayerPause, t("Pause"))}
           {button("restart", IconReload, t("Restart"), isMoving(deployment.observed))}
-          <Menu position="bottom-start" width={250} withinPortal={false}>
-            <Menu.Target>
-              <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
-                <IconDots size={16} stroke={1.5} />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
+          <MoreActions>
+            <Menu.Item
+              leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+              disabled={!hasDriver(deployment.observed)}
+              onClick={() => void run("drain")}
+              data-testid="drain"
+            >
+              {t("Drain and stop")}
+            </Menu.Item>
+            {sharesJvm(deployment.settings) ? null : (
               <Menu.Item
-                leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+                leftSection={<IconCpu size={16} stroke={1.5} />}
                 disabled={!hasDriver(deployment.observed)}
-                onClick={() => void run("drain")}
-                data-testid="drain"
+                onClick={() => {
+                  hideSteps();
+                  openScale(true);
+                }}
+                data-testid="scale-open"
               >
-                {t("Drain and stop")}
+                {t("Threads and memory…")}
               </Menu.Item>
-              {sharesJvm(deployment.settings) ? null : (
-                <Menu.Item
-                  leftSection={<IconCpu size={16} stroke={1.5} />}
-                  disabled={!hasDriver(deployment.observed)}
-                  onClick={() => {
-                    hideSteps();
-                    openScale(true);
-                  }}
-                  data-testid="scale-open"
-                >
-                  {t("Threads and memory…")}
-                </Menu.Item>
-              )}
-              {plain ? null : (
-                <Menu.Item
-                  leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
-                  onClick={() => {
-                    hideSteps();
-                    openShadow(true);
-                  }}
-                  data-testid="shadow-open"
-                >
-                  {t("Compare with another version…")}
-                </Menu.Item>
-              )}
-              <ScheduleItem />
-            </Menu.Dropdown>
-          </Menu>
+            )}
+            {plain ? null : (
+              <Menu.Item
+                leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
+                onClick={() => {
+                  hideSteps();
+                  openShadow(true);
+                }}
+                data-testid="shadow-open"
+              >
+                {t("Compare with another version…")}
+              </Menu.Item>
+            )}
+          </MoreActions>
         </>
       ) : deployment.draining ? (
         button("stop", IconPlayerStop, t("Stop now"))
@@ -288,18 +290,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Start from…")}
         </Button>
       )}
-      {up && deployment.observed !== "failed" ? null : (
-        <Menu position="bottom-start" width={250} withinPortal={false}>
-          <Menu.Target>
-            <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
-              <IconDots size={16} stroke={1.5} />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <ScheduleItem />
-          </Menu.Dropdown>
-        </Menu>
-      )}
+      {up && deployment.observed !== "failed" ? null : <MoreActions />}
       {up && deployment.fallback !== null ? (
         <Button
           loading={busy === "cancel"}

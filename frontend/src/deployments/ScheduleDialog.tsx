@@ -6,6 +6,7 @@ import { removeSchedule, setSchedule } from "../api/deploymentCalls";
 import type { Deployment, ScheduleTimes } from "../api/types";
 import { useLive } from "../live/store";
 import { Note } from "../ui";
+import { Confirm } from "../ui/Confirm";
 import { localZone } from "../ui/format";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
@@ -26,12 +27,18 @@ export function ScheduleDialog() {
 
 function Schedule({ deployment }: { deployment: Deployment }) {
   const { schedule } = deployment;
-  const [times, setTimes] = useState<readonly ScheduleTimes[]>(schedule?.times ?? [WEEKDAYS]);
-  const [zone, setZone] = useState(schedule?.zone ?? localZone());
+  const [before] = useState(() => ({
+    times: schedule?.times ?? [WEEKDAYS],
+    zone: schedule?.zone ?? localZone(),
+  }));
+  const [times, setTimes] = useState<readonly ScheduleTimes[]>(before.times);
+  const [zone, setZone] = useState(before.zone);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone")], []);
   const problem = times.map(problemOfTimes).find((each) => each !== null) ?? null;
+  // A slip of the pointer does not discard what was entered; Cancel does.
+  const changed = times !== before.times || zone !== before.zone;
   const close = () => openSchedule(false);
   const send = async (how: () => Promise<Deployment>) => {
     setBusy(true);
@@ -46,7 +53,14 @@ function Schedule({ deployment }: { deployment: Deployment }) {
     }
   };
   return (
-    <Modal opened onClose={close} title={t("Schedule")} size={560}>
+    <Modal
+      opened
+      onClose={close}
+      closeOnClickOutside={!changed}
+      closeOnEscape={!changed}
+      title={t("Schedule")}
+      size={560}
+    >
       <div className={change.body} data-testid="schedule">
         <p>
           {t({
@@ -87,15 +101,14 @@ function Schedule({ deployment }: { deployment: Deployment }) {
         {error === null ? null : <Note tone="failed">{error}</Note>}
         <div className="ui-end">
           {schedule === null ? null : (
-            <Button
-              variant="subtle"
-              px={8}
-              loading={busy}
-              onClick={() => void send(() => removeSchedule(deployment.id))}
-              data-testid="schedule-remove"
-            >
-              {t("Remove the schedule")}
-            </Button>
+            <Confirm
+              title={t("Remove…")}
+              question={t("Its times are deleted. The deployment stays as it is.")}
+              action={t("Remove the schedule")}
+              busy={busy}
+              onConfirm={() => void send(() => removeSchedule(deployment.id))}
+              testId="schedule-remove"
+            />
           )}
           <span className="ui-space" />
           {problem === null ? null : <span className={own.problem}>{problem}</span>}

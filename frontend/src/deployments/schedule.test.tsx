@@ -68,7 +68,11 @@ test("times are set by days, start and stop, and removed", async () => {
   await close();
   useLive.setState({ deployment: aDeployment({ schedule: SCHEDULE }) });
   const closeAgain = await render(<ScheduleDialog />);
+  const before = sent.length;
   await act(async () => find<HTMLButtonElement>("[data-testid=schedule-remove]")?.click());
+  await until(() => expect(find("[data-testid=schedule-remove-now]")).not.toBeNull());
+  expect(sent.length).toBe(before);
+  await act(async () => find<HTMLButtonElement>("[data-testid=schedule-remove-now]")?.click());
   await until(() => expect(sent.at(-1)?.method).toBe("DELETE"));
   await closeAgain();
 });
