@@ -66,7 +66,7 @@ function Schedule({ deployment }: { deployment: Deployment }) {
           {t({
             id: "deployments.schedule_in_your_name",
             message:
-              "It is started and stopped at these times, in your name. What people do in between stays until the next time.",
+              "The deployment is started and stopped at these times, in your name. What people do in between stays until the next time.",
           })}
         </p>
         <div className={own.rows}>

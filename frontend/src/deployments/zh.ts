@@ -17,7 +17,7 @@ export const zh = {
   "Schedule…": "时间表…",
   "Its times are deleted. The deployment stays as it is.": "其时间将被删除。部署保持原状。",
   "deployments.schedule_in_your_name":
-    "它将以您的名义在这些时间启动和停止。其间他人所做的操作保留到下一个时间。",
+    "部署将以您的名义在这些时间启动和停止。其间他人所做的操作保留到下一个时间。",
   "Add times": "添加时间",
   "Remove the schedule": "移除时间表",
   "Remove these times": "移除这些时间",
