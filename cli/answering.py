@@ -8,6 +8,7 @@ current step: `jars` (download them if they are missing), `start` (compile and s
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -30,25 +31,27 @@ def main(folder: Path) -> int:
     def progress(word: str) -> None:
         (folder / "progress").write_text(word, encoding="utf-8")
 
-    try:
-        progress("jars")
-        jars.ensure("oracle")
-        progress("start")
-        with Oracle() as oracle:
+    # The answer does not wait for the end of the JVM.
+    with contextlib.ExitStack() as running:
+        try:
+            progress("jars")
+            jars.ensure("oracle")
+            progress("start")
+            oracle = running.enter_context(Oracle(archive=True))
             progress("run")
             scenario["expected"] = oracle.run(scenario)
-        found = compared(scenario, scenario["found"], "each")
-        answer: Answer = {"differences": [each.to_json() for each in found[:MOST_DIFFERENCES]]}
-    except MillraceError as error:
-        answer = {"error": {"code": error.code, "facts": error.facts, "message": error.message}}
-    except Exception as error:  # noqa: BLE001 - whatever it is, the answer says so
-        reason = f"{type(error).__name__}: {error}"
-        answer = {
-            "error": {"code": "streams_failed", "facts": {"reason": reason}, "message": reason}
-        }
-    partial = folder / "answer.partial"
-    partial.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
-    partial.rename(folder / "answer.json")
+            found = compared(scenario, scenario["found"], "each")
+            answer: Answer = {"differences": [each.to_json() for each in found[:MOST_DIFFERENCES]]}
+        except MillraceError as error:
+            answer = {"error": {"code": error.code, "facts": error.facts, "message": error.message}}
+        except Exception as error:  # noqa: BLE001 - whatever it is, the answer says so
+            reason = f"{type(error).__name__}: {error}"
+            answer = {
+                "error": {"code": "streams_failed", "facts": {"reason": reason}, "message": reason}
+            }
+        partial = folder / "answer.partial"
+        partial.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
+        partial.rename(folder / "answer.json")
     return 0
 
 

@@ -23,6 +23,7 @@ from millrace_model.scenarios import Expected, Scenario
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import cache_dir, java, spark_jars
 from millrace_runtime.job.python_options import python_options
+from millrace_runtime.session.class_archive import Archive
 from millrace_runtime.session.java_home import OPENED
 from millrace_runtime.session.session import NO_EXTERNAL_XML, local_dir
 
@@ -32,6 +33,8 @@ HERE = Path(__file__).resolve().parents[1] / "oracle"
 #: releases that can be run, the newest first, by the group of their jars
 RELEASES = {"4.4": "oracle", **{release: f"oracle-{release}" for release in jars.RELEASES}}
 NEWEST = next(iter(RELEASES))
+#: maximum seconds for the end of a JVM, which may write an archive
+ENDING_SECONDS = 45.0
 
 
 class _Answer(Expected, total=False):
@@ -45,11 +48,19 @@ class Oracle:
 
     `release`: one of RELEASES. `remember`: a folder that caches answers, a file for each scenario.
     `python`: run the code in Python that documents have, as their processors do, and ask the schema
-    registries that they name; not for documents of other people.
+    registries that they name; not for documents of other people. `wait`: until the JVM has started;
+    otherwise, the first run waits for it. `archive`: at the end, write an archive of classes if
+    there is none, which takes some seconds and makes later starts faster.
     """
 
     def __init__(
-        self, release: str = NEWEST, *, remember: Path | None = None, python: bool = False
+        self,
+        release: str = NEWEST,
+        *,
+        remember: Path | None = None,
+        python: bool = False,
+        wait: bool = True,
+        archive: bool = False,
     ) -> None:
         self.release = release
         self._own = python
@@ -68,6 +79,7 @@ class Oracle:
                 quick_start=True,
                 release=release,
                 python=python,
+                archive=archive,
             ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -75,8 +87,9 @@ class Oracle:
             text=True,
             encoding="utf-8",
         )
-        if self._read() != "READY":
-            raise MillraceError("oracle_failed", "The oracle's JVM did not start.")
+        self._started = False
+        if wait:
+            self._wait()
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +128,7 @@ class Oracle:
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:
-            self._process.wait(timeout=10)
+            self._process.wait(timeout=ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -128,7 +141,13 @@ class Oracle:
         digest = hashlib.sha256(_version(self.release).encode() + question.encode())
         return self._remember / f"{digest.hexdigest()[:24]}.json"
 
+    def _wait(self) -> None:
+        if not self._started and self._read() != "READY":
+            raise MillraceError("oracle_failed", "The oracle's JVM did not start.")
+        self._started = True
+
     def _asked(self, question: str) -> str:
+        self._wait()
         assert self._process.stdin is not None
         self._process.stdin.write(question + "\n")
         self._process.stdin.flush()
@@ -149,6 +168,12 @@ class Kept:
     resident: bool = False
     oracle: Oracle | None = None
 
+    def start(self) -> Oracle:
+        """Return the oracle, whose JVM starts in the background if there is none."""
+        if self.oracle is None or not self.oracle.alive:
+            self.oracle = Oracle(python=True, wait=False, archive=True)
+        return self.oracle
+
 
 kept = Kept()
 
@@ -157,15 +182,13 @@ kept = Kept()
 def own_oracle() -> Iterator[Oracle]:
     """Yield an oracle for a document of the caller's own: that of a resident process, or a new one.
 
-    It runs the code in Python that the document has.
+    It runs the code in Python that the document has. Its JVM starts in the background.
     """
-    if not kept.resident:
-        with Oracle(python=True) as oracle:
-            yield oracle
+    if kept.resident:
+        yield kept.start()
         return
-    if kept.oracle is None or not kept.oracle.alive:
-        kept.oracle = Oracle(python=True)
-    yield kept.oracle
+    with Oracle(python=True, wait=False) as oracle:
+        yield oracle
 
 
 def _readable(topology: TopologyDocument, *, ask_registries: bool) -> TopologyDocument:
@@ -199,25 +222,39 @@ def command(
     quick_start: bool = False,
     release: str = NEWEST,
     python: bool = False,
+    archive: bool = False,
 ) -> list[str]:
     """The command line of the oracle. `quick_start`: for short runs, not for benchmarks.
 
-    `stores`: the folder for the stores of scenarios, else one in `scratch`. `python`: see Oracle.
+    `stores`: the folder for the stores of scenarios, else one in `scratch`. `python` and `archive`:
+    see Oracle.
     """
     path = _class_path(release)
+    jar = _jar(path, release)
+    quick = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []
+    if quick_start and release == NEWEST:
+        found = _archive(jar)
+        quick += found.use_or_make() if archive else found.use()
     options = python_options()
     coded = [
         f"-Doracle.python={options['python']}", f"-Doracle.python.path={options['python_path']}",
     ]  # fmt: skip
     opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED]
     return [
-        java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
+        java(), "-Xmx1g", *quick,
         *opened, *NO_EXTERNAL_XML,
         "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
         f"-Doracle.stores={stores or scratch}", *(coded if python else []),
         f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
-        "-cp", f"{_jar(path, release)}{os.pathsep}{path}", "oracle.Main", *words,
+        "-cp", f"{jar}{os.pathsep}{path}", "oracle.Main", *words,
     ]  # fmt: skip
+
+
+def _archive(jar: Path) -> Archive:
+    """Return the archive of the classes of the newest release, Spark's and the oracle's own."""
+    group = RELEASES[NEWEST]
+    used = [jar, *jars.ensure(group)[group], *sorted(spark_jars().glob("*.jar"))]
+    return Archive("oracle", used, Path(java()).resolve().parents[1])
 
 
 def _class_path(release: str) -> str:

@@ -21,7 +21,7 @@ from millrace_runtime.errors import MillraceError, ProgramError
 from cli.documenting import document_of_program
 from cli.programs import Programs
 from cli.resident import Request
-from launcher import processes
+from launcher import processes, residents
 
 
 class Answer(TypedDict, total=False):
@@ -64,7 +64,7 @@ class Preloaded:
         text = json.dumps(request).encode()
         socket.send_fds(self._connection, [len(text).to_bytes(8, "big")], descriptors)
         self._connection.sendall(text)
-        size = int.from_bytes(_exactly(self._connection, 8), "big")
+        size = int.from_bytes(residents.exactly(self._connection, 8), "big")
         answer: Answer = _read(self._connection, size)
         if "ended" in answer:
             raise Ended(answer["ended"])
@@ -105,16 +105,7 @@ def _serve(connection: socket.socket) -> None:
 
 def _run(request: Request, descriptors: list[int]) -> Answer:
     """Run programs in this process, which ends afterwards."""
-    for number, each in enumerate(descriptors):
-        os.dup2(each, number)
-    os.chdir(request["folder"])
-    os.environ.clear()
-    os.environ.update(request["environment"])
-    sys.path[:], sys.argv[:] = request["imports"], request["words"]
-    out, errors = request["encoding"]
-    sys.stdin = os.fdopen(0, "r", encoding=out, closefd=False)
-    sys.stdout = os.fdopen(1, "w", 1, out, closefd=False)
-    sys.stderr = os.fdopen(2, "w", 1, errors, "backslashreplace", closefd=False)
+    residents.become(request, descriptors)
     try:
         found = {path: document_of_program(path) for path in request["run"]}
         programs: Programs = {
@@ -148,14 +139,4 @@ def _send(connection: socket.socket, text: bytes) -> None:
 
 
 def _read(connection: socket.socket, size: int) -> Any:
-    return json.loads(_exactly(connection, size))
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    received = b""
-    while len(received) < size:
-        part = connection.recv(min(1 << 20, size - len(received)))
-        if not part:
-            raise OSError("the connection was closed")
-        received += part
-    return received
+    return json.loads(residents.exactly(connection, size))

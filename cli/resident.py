@@ -11,17 +11,11 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import hashlib
-import json
-import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from cli.programs import is_program, programs
 from launcher import residents
@@ -40,42 +34,15 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "test-topology": ("document",),
     "verify": ("document",),
 }
-#: variables whose value a process of another command must not keep
-_SECRET = ("PASSWORD", "SECRET", "TOKEN", "SASL", "CREDENTIAL", "KAFKA_CONFIG")
-#: variables that change what a command does; a resident process has those of its start
-_SEEN = ("MILLRACE_", "SPARK_", "JAVA_", "PYTHON", "LC_", "HTTP", "http")
-_EACH_CALL = {"MILLRACE_CALLED_FROM", "MILLRACE_RESIDENT"}
-STARTING_SECONDS = 120.0
-MOST_BYTES = 64 << 20
 
 
-class Request(TypedDict):
+class Request(residents.Caller):
     """A command for a resident process, with what it sees of the caller's process."""
 
     argv: list[str]
-    folder: str
-    #: of standard output and standard error
-    encoding: list[str]
     #: the documents of programs that the caller has run, else the paths of those to run
     programs: Programs
     run: list[str]
-    environment: dict[str, str]
-    #: Python's path, and the words of the command line
-    imports: list[str]
-    words: list[str]
-
-
-def enabled() -> bool:
-    """Return whether this call may use a resident process."""
-    chosen = os.environ.get("MILLRACE_RESIDENT")
-    if chosen is not None:
-        return chosen not in ("", "0", "false", "no")
-    if os.environ.get("CI"):
-        return False
-    return not any(
-        value and name.startswith("MILLRACE_") and any(word in name.upper() for word in _SECRET)
-        for name, value in os.environ.items()
-    )
 
 
 def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
@@ -83,21 +50,17 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
 
     Raises MillraceError for a program that fails.
     """
-    if arguments.command not in DOCUMENTS or not enabled() or _runs_long(arguments):
+    if arguments.command not in DOCUMENTS or not residents.enabled() or _runs_long(arguments):
         return None
     place = residents.folder()
     if place is None:
         return None
     paths = [str(getattr(arguments, name)) for name in DOCUMENTS[arguments.command]]
     request: Request = {
+        **residents.caller(),
         "argv": list(argv),
-        "folder": str(Path.cwd()),
-        "encoding": [sys.stdout.encoding, sys.stderr.encoding],
         "programs": {"documents": {}, "places": {}, "lines": {}},
         "run": [path for path in paths if is_program(path)],
-        "environment": dict(os.environ),
-        "imports": sys.path,
-        "words": sys.argv,
     }
     base = place / key()
     with base.with_suffix(".lock").open("w", encoding="utf-8") as lock:
@@ -109,7 +72,7 @@ def ask(arguments: argparse.Namespace, argv: Sequence[str]) -> int | None:
         if connection is None:
             return None
         with connection:
-            return _answer(connection, request)
+            return residents.call(connection, request)
 
 
 def _runs_long(arguments: argparse.Namespace) -> bool:
@@ -119,30 +82,10 @@ def _runs_long(arguments: argparse.Namespace) -> bool:
 
 def key() -> str:
     """Return a name for processes with the same code, settings and folder as this one."""
-    digest = hashlib.sha256(f"{sys.executable} {Path.cwd()}".encode())
-    for name, value in sorted(os.environ.items()):
-        if name.startswith(_SEEN) and name not in _EACH_CALL:
-            digest.update(f"{name}={value}\n".encode())
-    for file in _code():
-        found = os.stat(file)  # noqa: PTH116 - half the time of a Path for each of 900 files
-        digest.update(f"{file} {found.st_size} {found.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:16]
-
-
-def _code() -> list[str]:
-    """Return the files of the code that a resident process has loaded."""
-    runtime, compiler = _package("millrace_runtime"), _package("millrace_compiler")
-    own = Path(__file__).parent
-    rooms = [own, own.with_name("oracle"), Path(residents.__file__).parent, runtime, compiler]
-    rooms += [_package("millrace_model"), _package("millrace_services")]
-    rooms.append(runtime.parent / "scala")
-    return sorted(
-        f"{folder}/{name}"
-        for room in rooms
-        for folder, _, names in os.walk(room)
-        for name in names
-        if name.endswith((".py", ".scala", ".jar"))
-    )
+    runtime, own = _package("millrace_runtime"), Path(__file__).parent
+    folders = [own, own.with_name("oracle"), Path(residents.__file__).parent, runtime]
+    folders += [_package(f"millrace_{each}") for each in ("compiler", "model", "services")]
+    return residents.key([*folders, runtime.parent / "scala"], str(Path.cwd()))
 
 
 def _package(name: str) -> Path:
@@ -156,25 +99,13 @@ def _started(base: Path, request: Request) -> socket.socket | None:
 
     Programs run here meanwhile. Raises MillraceError for one that fails.
     """
-    residents.stop(filter(_idle, residents.living()))  # of other versions and folders
-    with base.with_suffix(".log").open("wb") as log:
-        os.fchmod(log.fileno(), 0o600)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cli.residing", str(base)],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+    others = (each for each in residents.living() if not each.of_backend)
+    residents.stop(filter(_idle, others))  # of other versions and folders
+    process = residents.start(base, "cli.residing", str(base), request["argv"][0])
     for path in request["run"]:
         programs.read(path)
     request["run"], request["programs"] = [], programs.all()
-    deadline = time.monotonic() + STARTING_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        connection = residents.connect(base.with_suffix(".sock"))
-        if connection is not None:
-            return connection
-        time.sleep(0.02)
-    if process.poll() is None:
-        process.terminate()
-    return None
+    return residents.started(base, process)
 
 
 def _idle(other: residents.Resident) -> bool:
@@ -185,31 +116,3 @@ def _idle(other: residents.Resident) -> bool:
     except OSError:
         return False
     return True
-
-
-def _answer(connection: socket.socket, request: Request) -> int | None:
-    """Send a request with this process's standard streams, and return the exit code."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    text = json.dumps(request).encode()
-    streams = [_input(), sys.stdout.fileno(), sys.stderr.fileno()]
-    try:
-        socket.send_fds(connection, [len(text).to_bytes(8, "big")], streams)
-        connection.sendall(text)
-        answer = connection.recv(1)
-    except OSError:
-        return None
-    if not answer:
-        # Its Java or its process was killed, perhaps after a part of the output.
-        print("The resident process ended unexpectedly; try again.", file=sys.stderr)
-        return 1
-    return answer[0]
-
-
-def _input() -> int:
-    """Return the descriptor of standard input, or one without content if that is closed."""
-    try:
-        os.fstat(0)
-    except OSError:
-        return os.open(os.devnull, os.O_RDONLY)
-    return 0

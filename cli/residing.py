@@ -1,14 +1,14 @@
-"""`python -m cli.residing BASE`: the resident process, which runs commands in its Spark session.
+"""`python -m cli.residing BASE COMMAND`: the resident process, which runs commands in its session.
 
 It listens at BASE.sock, one command at a time, and ends after some idle minutes, with SIGTERM, or
 if its caller goes away in the middle of a command: nothing of an interrupted command goes on.
+COMMAND is the first one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import signal
 import socket
@@ -25,33 +25,23 @@ from cli.main import main as run
 from cli.main import refused
 from cli.preloaded import Ended, Preloaded
 from cli.programs import programs
-from cli.resident import MOST_BYTES, Request
+from cli.resident import Request
 from cli.simulating import Warm
 from launcher import processes, residents
 
-#: default of MILLRACE_RESIDENT_MINUTES
-IDLE_MINUTES = 10.0
 
-
-def main(base: Path) -> int:
+def main(base: Path, command: str) -> int:
     """Serve commands until the process has been idle for long enough."""
     preloaded = Preloaded()
-    listening = base.with_suffix(".sock")
-    notes = base.with_suffix(".json")
     signal.signal(signal.SIGTERM, lambda *_: _leave(base))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["MILLRACE_RESIDENT"] = "0"
+    oracle.kept.resident = True
+    if command == "verify":
+        oracle.kept.start()
     # It keeps the session open, and the other instances use its analyzer.
     kept.analyzer = Warm().analyzer
-    oracle.kept.resident = True
-    listening.unlink(missing_ok=True)
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)
-    server.bind(str(listening))
-    os.umask(before)
-    notes.write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
-    server.listen(4)
-    server.settimeout(float(os.environ.get("MILLRACE_RESIDENT_MINUTES") or IDLE_MINUTES) * 60)
+    server = residents.listen(base)
     with contextlib.suppress(TimeoutError):
         while True:
             connection, _ = server.accept()
@@ -64,8 +54,7 @@ def main(base: Path) -> int:
 
 def _leave(base: Path) -> None:
     """End this process and its Java."""
-    for suffix in (".sock", ".json", ".lock", ".log"):
-        base.with_suffix(suffix).unlink(missing_ok=True)
+    residents.forget(base)
     if oracle.kept.oracle is not None:  # it has temporary folders
         with contextlib.suppress(Exception):
             oracle.kept.oracle.close()
@@ -74,14 +63,13 @@ def _leave(base: Path) -> None:
 
 
 def _serve(base: Path, connection: socket.socket, preloaded: Preloaded) -> None:
-    """Run one command. A caller that only looks whether somebody listens sends nothing."""
-    head, descriptors, _, _ = socket.recv_fds(connection, 8, 3)
+    """Run one command."""
+    found = residents.received(connection)
+    if found is None:
+        return
+    request: Request
+    request, descriptors = found
     try:
-        if len(head) < 8 or len(descriptors) != 3:
-            return
-        request = _request(connection, int.from_bytes(head, "big"))
-        if request is None:
-            return
         ended = threading.Event()
         threading.Thread(target=_watch, args=(base, connection, ended), daemon=True).start()
         with _standing_in(request, descriptors[1:]):
@@ -91,19 +79,6 @@ def _serve(base: Path, connection: socket.socket, preloaded: Preloaded) -> None:
     finally:
         for each in descriptors:
             os.close(each)
-
-
-def _request(connection: socket.socket, size: int) -> Request | None:
-    if size > MOST_BYTES:
-        return None
-    received = b""
-    while len(received) < size:
-        part = connection.recv(min(1 << 16, size - len(received)))
-        if not part:
-            return None
-        received += part
-    found: Request = json.loads(received)
-    return found
 
 
 def _watch(base: Path, connection: socket.socket, ended: threading.Event) -> None:
@@ -154,4 +129,4 @@ def _standing_in(request: Request, descriptors: list[int]) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))

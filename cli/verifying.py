@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
@@ -70,20 +71,18 @@ def verify_command(arguments: argparse.Namespace) -> int:
     if is_program(arguments.document):
         programs.read(arguments.document)
     # As simulations of the page, unless it is micro-batches that are asked for.
-    unbatched = cut.kind == "each" and not (arguments.restart_each or plain)
-    warm = Warm(unbatched=unbatched, lines=programs.lines.get(arguments.document))
-    try:
-        topology = _ordinary(arguments, warm.analyzer)
-        scenario: Scenario = {"id": "document", "topology": topology, "inputs": inputs}
-        with own_oracle() as oracle:
+    restart_each = arguments.restart_each
+    unbatched = cut.kind == "each" and not (restart_each or plain)
+    with own_oracle() as oracle:
+        lines = programs.lines.get(arguments.document)
+        with contextlib.closing(Warm(unbatched=unbatched, lines=lines)) as warm:
+            topology = _ordinary(arguments, warm.analyzer)
+            scenario: Scenario = {"id": "document", "topology": topology, "inputs": inputs}
             if plain:
-                restart_each = arguments.restart_each
                 return verify_plain(warm, oracle, scenario, cut, restart_each=restart_each)
-            found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
-    finally:
-        warm.close()
-    _note_stop(scenario)
-    return _outcome(found)
+            found = verify(warm, oracle, scenario, cut, restart_each=restart_each)
+        _note_stop(scenario)
+        return _outcome(found)
 
 
 def _note_stop(scenario: Scenario) -> None:
@@ -123,9 +122,14 @@ def verify(
     *,
     restart_each: bool = False,
 ) -> list[str]:
-    """Return the differences. The results of both become the scenario's `expected` and `found`."""
-    scenario["expected"] = oracle.run(scenario)
-    result = run_scenario(warm, scenario, cut, restart_each=restart_each)
+    """Run both at the same time, and return the differences.
+
+    The results become the scenario's `expected` and `found`.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        expected = pool.submit(oracle.run, scenario)
+        result = run_scenario(warm, scenario, cut, restart_each=restart_each)
+        scenario["expected"] = expected.result()
     scenario["found"] = result
     return differences(scenario, result, cut.kind)
 

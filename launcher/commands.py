@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 #: runs the commands on documents
 CLI = "cli.main"
+#: runs the commands on deployments
+BACKEND = "launcher.deployments"
 #: column of the help texts in the usage
 COLUMN = 44
 
@@ -29,6 +31,8 @@ class Command:
     help: str
     #: False if the command does not start a Java
     java: bool = True
+    #: `MODULE:FUNCTION` that runs it over the API of a server
+    remote: str = ""
 
     @property
     def module(self) -> str:
@@ -37,12 +41,22 @@ class Command:
 
     @property
     def on_documents(self) -> bool:
-        """Whether it takes a document or a program, so that the wheel has it too."""
+        """Whether it takes a document or a program and needs no server."""
         return ":" in self.runs
 
+    @property
+    def in_wheel(self) -> bool:
+        """Whether the wheel has it."""
+        return self.on_documents or bool(self.remote)
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it runs no Node, and begins with few imports."""
+        return self.on_documents or self.runs == BACKEND
+
     def function(self) -> Callable[[argparse.Namespace], int]:
-        """Return the function of a command on documents; importing it may load Spark."""
-        module, _, name = self.runs.partition(":")
+        """Return the function of a command of the wheel; importing it may load Spark."""
+        module, _, name = (self.remote or self.runs).partition(":")
         found: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(module), name)
         return found
 
@@ -69,35 +83,36 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
         ),
         Command(
             "deploy",
-            "launcher.deployments",
+            BACKEND,
             "DEPLOYMENT [--to VERSION | --document DOC] [--plan]",
             "Deploy another version; show what happens to each store.",
             java=False,
+            remote="cli.deploying:deploy_command",
         ),
         Command(
             "scale",
-            "launcher.deployments",
+            BACKEND,
             "DEPLOYMENT [--cores N] [--memory MB]",
             "Change the threads or memory of a running deployment.",
             java=False,
         ),
         Command(
             "shadow",
-            "launcher.deployments",
+            BACKEND,
             "DEPLOYMENT [--start VERSION | --compare | --cancel | --end]",
             "Run another version beside a deployment and compare their outputs.",
             java=False,
         ),
         Command(
             "old-state",
-            "launcher.deployments",
+            BACKEND,
             "DEPLOYMENT [--delete STATE]",
             "List or delete old state of a deployment.",
             java=False,
         ),
         Command(
             "installation",
-            "launcher.deployments",
+            BACKEND,
             "create-workspace | close | open | promote | demote …",
             "Create workspaces, close accounts, and choose admins of the installation.",
             java=False,
@@ -244,7 +259,8 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
 COMMANDS = {command.name: command for group in GROUPS for command in group}
 SETTINGS = """\
 Settings by environment: MILLRACE_DATA, MILLRACE_CACHE, MILLRACE_JARS, MILLRACE_JAR_MIRROR,
-JAVA_HOME, DATABASE_URL, REDIS_URL, KAFKA_BOOTSTRAP_SERVERS, SPARK_MASTER, MILLRACE_RESIDENT.
+JAVA_HOME, DATABASE_URL, REDIS_URL, KAFKA_BOOTSTRAP_SERVERS, SPARK_MASTER, MILLRACE_RESIDENT,
+MILLRACE_SERVER, MILLRACE_TOKEN.
 """
 
 

@@ -29,7 +29,7 @@ def down(arguments: list[str]) -> int:
     resident = residents.living()
     if resident:
         residents.stop(resident)
-        echo("stopped the resident process of the commands on documents")
+        echo("stopped the resident processes of commands")
     launcher = running_launcher()
     if launcher is None and not held("guardian.lock"):
         echo(f"Millrace is not running for {places.data()}.")
@@ -76,7 +76,7 @@ def status(arguments: list[str]) -> int:
         print(f"  drivers          {living}")
         print(f"  Kafka            {state.get('kafka', '')}")
     if resident and not options.json:
-        print(f"Resident process of the commands on documents: {', '.join(map(str, resident))}")
+        print(f"Resident processes of commands: {', '.join(map(str, resident))}")
     if launcher is None:
         return 3
     return 0 if all(one["state"] in {"running", "done", "asleep"} for one in services) else 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
-import subprocess
+import signal
+import socket
 import sys
 import tempfile
 from contextlib import suppress
@@ -13,24 +15,75 @@ from pathlib import Path
 
 from millrace_runtime.errors import MillraceError
 
-from launcher import places
-from launcher.console import Problem
+from launcher import places, residents
 from launcher.ports import HOST
+
+#: folders of the code that a resident process has loaded
+_ROOMS = ("backend", "compiler", "launcher", "runtime", "workers")
+#: how the names of variables begin that the backend reads when it is loaded
+_SETTINGS = ("DATABASE_URL", "REDIS_URL", "KAFKA_", "DJANGO_", "SMTP_", "SSL_", "AWS_", "TZ")
+
+
+class Request(residents.Caller):
+    """A command for a resident process."""
+
+    #: its name, then its options
+    arguments: list[str]
 
 
 def main(arguments: list[str]) -> int:
     """Run the backend's command, which declares the options, and return its exit code."""
+    os.environ.update({**environment(), **os.environ})
+    asked = _asked(arguments)
+    return run_here(arguments) if asked is None else asked
+
+
+def _asked(arguments: list[str]) -> int | None:
+    """Run the command in the resident process; None to run it here."""
+    place = residents.folder() if residents.enabled() else None
+    if place is None:
+        return None
+    rooms = [places.REPOSITORY / each for each in _ROOMS]
+    base = place / f"{residents.BACKEND}{residents.key(rooms, seen=_SETTINGS)}"
+    connection = residents.connect(base.with_suffix(".sock")) or _started(base)
+    if connection is None:
+        return None
+    with connection:
+        request: Request = {**residents.caller(), "arguments": arguments}
+        return residents.call(connection, request)
+
+
+def _started(base: Path) -> socket.socket | None:
+    """Start a resident process, which other ones make room for."""
+    with base.with_suffix(".lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        connection = residents.connect(base.with_suffix(".sock"))
+        if connection is not None:  # another command has started it
+            return connection
+        for other in residents.living():
+            if other.of_backend:  # it ends after the commands that it runs
+                with suppress(ProcessLookupError):
+                    os.kill(other.pid, signal.SIGTERM)
+        process = residents.start(base, "launcher.residing", str(base))
+        return residents.started(base, process)
+
+
+def run_here(arguments: list[str]) -> int:
+    """Run the command in this process, with the backend's settings in its environment."""
     command = f"millrace_{arguments[0].replace('-', '_')}"
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as scratch:
         try:
             given = _documents(arguments[1:], Path(scratch))
         except MillraceError as error:
-            raise Problem(error.message) from None
-        return subprocess.run(
-            [sys.executable, str(places.MANAGE), command, *given],
-            env={**environment(), **os.environ},
-            check=False,
-        ).returncode
+            print(f"millrace: {error.message}", file=sys.stderr)
+            return 1
+        from django.core.management import execute_from_command_line
+
+        try:
+            execute_from_command_line([str(places.MANAGE), command, *given])
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else int(end.code is not None)
+        return 0
 
 
 def _documents(arguments: list[str], scratch: Path) -> list[str]:

@@ -8,7 +8,7 @@ import signal
 import sys
 
 from launcher import archive, java
-from launcher.commands import COMMANDS
+from launcher.commands import CLI, COMMANDS
 from launcher.console import Problem, echo
 
 
@@ -24,13 +24,14 @@ def main(arguments: list[str]) -> int:
             if command.name != "up":
                 # `up` decides for each of its services.
                 os.environ.update(archive.with_options(archive.spark().use()))
-        if not command.on_documents:  # these run no Node, and begin with few imports
+        if not command.is_light:
             from launcher import node, trust
 
             os.environ.update(node.environment() | trust.environment())
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-        code: int = importlib.import_module(command.module).main(arguments)
+        module = CLI if command.remote and _names_server(arguments) else command.module
+        code: int = importlib.import_module(module).main(arguments)
         return code
     except Problem as problem:
         echo(f"millrace: {problem}")
@@ -42,6 +43,12 @@ def main(arguments: list[str]) -> int:
         # The reader of the output (head, less) has exited.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+
+
+def _names_server(arguments: list[str]) -> bool:
+    """Return whether a command is for the API of a server instead of this installation."""
+    given = any(each == "--server" or each.startswith("--server=") for each in arguments)
+    return given or bool(os.environ.get("MILLRACE_SERVER"))
 
 
 if __name__ == "__main__":

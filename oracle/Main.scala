@@ -101,6 +101,7 @@ object Main {
     val out = new java.io.PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true, UTF_8)
     System.setOut(System.err) // nothing else may be written between the results
     out.println("READY")
+    Sql.warm() // while who asks prepares the first scenario
     Iterator.continually(in.readLine()).takeWhile(_ != null).foreach { line =>
       val answer =
         try {
@@ -151,6 +152,7 @@ object Main {
     )
     Sql.forget()
     ReadBack.clear()
+    Unsupported.forget()
     val shown = new java.util.IdentityHashMap[Array[Byte], JsonNode]()
     SinkSerializer.shown = shown
     try {
@@ -166,6 +168,7 @@ object Main {
         try build.doc.parts().zipWithIndex.map { case (d, i) => new Part(d, state.resolve(i.toString)) }
         catch {
           case e: org.apache.kafka.streams.errors.StreamsException => // a processor's init
+            Unsupported.require()
             note(s"stopped before the first input: ${root(e)}")
             result.putObject("error").put("kind", "stopped").put("after", 0)
             return result
@@ -201,6 +204,7 @@ object Main {
             }
           }
         }
+        Unsupported.require()
         if (!stopped) {
           val dropped = parts
             .flatMap(_.driver.metrics.asScala.collect {

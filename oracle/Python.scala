@@ -132,7 +132,6 @@ object Python {
       }
       PythonHandlers.used(doc).foreach(kind => throw new Unsupported(s"the Python code of ${kind}_function"))
     }
-    PythonHandlers.require(doc)
   }
   private def coded(n: Node): Boolean =
     n.opt("code").isDefined || n.opt("functions").isDefined || n.opt("window").exists(_.has("code"))

@@ -36,17 +36,26 @@ class PythonHandlers(doc: Doc, python: => Python) {
     val headers = record.putArray("headers")
     r.headers.forEach { h => headers.addArray().add(h.key).add(h.value); () }
     val error = m.putObject("error").put("kind", kind).put("node", doc.nodeOf(processor).getOrElse(processor))
-    error.put("exception", e match { case p: PythonFailure => p.kind; case other => other.getClass.getName })
-    unknown.foreach(error.put(_, ""))
+    val hidden = if (kind == "deserialization") unknown :+ "exception" else unknown
+    if (!hidden.contains("exception"))
+      error.put("exception", e match { case p: PythonFailure => p.kind; case other => other.getClass.getName })
+    val names = m.putArray("unknown")
+    hidden.foreach(names.add(_))
     var found: HandlerAnswer = null
-    python.call(m) { each =>
-      if (each.get(0).asText == "handled") {
-        val letters = new ArrayList[ProducerRecord[Array[Byte], Array[Byte]]]
-        each.get(2).forEach { l => letters.add(letter(l, r.timestamp)); () }
-        found = new HandlerAnswer(each.get(1).asBoolean, letters)
+    var read: Option[String] = None
+    try
+      python.call(m) { each =>
+        each.get(0).asText match {
+          case "handled" =>
+            val letters = new ArrayList[ProducerRecord[Array[Byte], Array[Byte]]]
+            each.get(2).forEach { l => letters.add(letter(l, r.timestamp)); () }
+            found = new HandlerAnswer(each.get(1).asBoolean, letters)
+          case "unknown" => read = read.orElse(Some(each.get(1).asText))
+          case _ => // what it prints
+        }
+        null
       }
-      null
-    }
+    finally read.foreach(field => Unsupported.whileRunning(s"a handler that reads the error's $field"))
     found
   }
 
@@ -73,23 +82,11 @@ object PythonHandlers {
   val property = "oracle.handlers"
   val kinds: Seq[String] = Seq("deserialization", "processing")
 
-  /** Fields of the error that cannot be those of the operator: its words, its place in Python, and its tasks. */
+  /**
+   * Fields of the error that cannot be those of the operator: its words, its place in Python, and its tasks. In a
+   * source, also the exception, which depends on who reads the bytes. A function that reads one is not run to its end.
+   */
   private val unknown = Seq("parameter", "message", "stacktrace", "task_id")
-  private val read = s"\\.\\s*(${unknown.mkString("|")})\\b".r
-
-  /** Refuses functions that read what they would not get here. */
-  def require(doc: Doc): Unit = used(doc).foreach { kind =>
-    // What an error is called in a source depends on who reads the bytes.
-    val named = if (kind == "deserialization") Some("exception") else None
-    val code = doc.settings.text(s"${kind}_function")
-    read
-      .findFirstMatchIn(code)
-      .map(_.group(1))
-      .orElse(named.filter(n => code.matches(s"(?s).*\\.\\s*$n\\b.*")))
-      .foreach { field =>
-        throw new Unsupported(s"a handler that reads the error's $field")
-      }
-  }
 
   /** The kinds of failures that a function handles. */
   def used(doc: Doc): Seq[String] = kinds.filter(k => doc.settings.textOpt(s"${k}_handler").contains("function"))

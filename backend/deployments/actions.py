@@ -431,18 +431,16 @@ def _refuse_another_place(row: Deployment, settings: DeploymentSettings) -> None
 
 def plan_redeploy(
     deployment: Deployment,
-    number: int,
+    version: Version,
     beginning: Beginning | None = None,
     settings: DeploymentSettings | None = None,
 ) -> StartPlanJson:
-    """Return what deploying a version would do to the existing state.
+    """Return what deploying a version, saved or not, would do to the existing state.
 
     ``beginning``: from another position; ``settings``: to use instead of the present ones. Raises
-    NotFound if the version does not exist, ApiError if it does not compile or the beginning is
-    invalid, Conflict for an environment or topics of another deployment of the topology,
-    Unavailable if the analyzer does not respond.
+    ApiError if it does not compile or the beginning is invalid, Conflict for an environment or
+    topics of another deployment of the topology, Unavailable if the analyzer does not respond.
     """
-    version = version_numbered(deployment.topology_id, number)
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)
         _require_possible(deployment, version, beginning, deployment.topology.name, settings)

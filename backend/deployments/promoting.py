@@ -52,7 +52,7 @@ def promotion(row: Deployment, environment: str) -> PromotionJson:
         "parameters": changed_parameters((row.version, row.settings), (row.version, settings)),
         "approval": approval_of(row.version),
         "tests": tests_of(row.version),
-        "plan": None if there is None else actions.plan_redeploy(there, row.version.number),
+        "plan": None if there is None else actions.plan_redeploy(there, row.version),
     }
 
 

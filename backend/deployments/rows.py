@@ -10,8 +10,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 from millrace_backend.errors import NotFound
+from millrace_model.documents import TopologyDocument
 from millrace_model.drivers import DeploymentSettings, StartStep
-from topologies.models import Version
+from topologies.models import Version, hash_of
 
 from deployments.events import deployment_changed, deployment_deleted
 from deployments.models import Deployment, Observation, Run, waiting_steps
@@ -55,6 +56,14 @@ def version_numbered(topology: int, number: int) -> Version:
             fields={"version": [f"There is no version {number}."]},
         )
     return version
+
+
+def version_of(row: Deployment, document: TopologyDocument) -> Version:
+    """The newest version of a deployment's topology if it has this document, else one to save."""
+    newest = version_numbered(row.topology_id, row.topology.latest_number)
+    if newest.hash == hash_of(document):
+        return newest
+    return Version(topology=row.topology, number=newest.number + 1, document=document)
 
 
 def settings_before(row: Deployment, version: int) -> DeploymentSettings:

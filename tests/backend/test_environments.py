@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 from accounts.models import User
 from deployments import actions, reconciling, topic_users
-from deployments.management.commands.millrace_deploy import lines_of
 from deployments.models import Deployment
 from django.db import IntegrityError, transaction
 from millrace_backend.errors import Conflict
+from millrace_compiler.state.plan_text import plan_text
 from monitoring import notifying
 from monitoring.choices import AlertEvent
 from records.uses import uses_of
@@ -290,4 +290,5 @@ def test_notifications_and_commands_name_the_environment(deployed: Deployment) -
     assert found["url"].endswith(f"/t/{deployed.topology_id}?deployment={deployed.pk}")
     plan: Any = {"before": 1, "version": 2, "stores": [], "sources": []}
     plan |= {"handover": None, "tests": None}
-    assert lines_of(plan, deployed)[0] == "Sums (prod): version 1 -> 2"
+    lines = plan_text(plan, deployed.topology.name, deployed.environment)
+    assert lines[0] == "Sums (prod): version 1 -> 2"

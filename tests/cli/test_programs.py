@@ -266,12 +266,12 @@ def test_the_next_calls_take_a_fraction_of_the_first(run: Run) -> None:
 def test_ci_and_secrets_use_no_resident_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MILLRACE_RESIDENT")
     monkeypatch.delenv("CI", raising=False)
-    assert resident.enabled()
+    assert residents.enabled()
     monkeypatch.setenv("CI", "true")
-    assert not resident.enabled()
+    assert not residents.enabled()
     monkeypatch.delenv("CI")
     monkeypatch.setenv("MILLRACE_REGISTRY_PASSWORDS", "{}")
-    assert not resident.enabled()
+    assert not residents.enabled()
 
 
 def test_a_folder_that_others_can_open_is_not_used(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,8 @@ from cli.oracle import RELEASES
 from cli.releases import KNOWN, described
 from launcher import jars
 
-SCENARIO = Path(__file__).parents[1] / "conformance/scenarios/A01.json"
+CONFORMANCE = Path(__file__).parents[1] / "conformance"
+SCENARIO = CONFORMANCE / "scenarios/A01.json"
 DEAD_LETTERS: Any = {"settings": {"dead_letter_topic": "bad"}, "nodes": []}
 
 
@@ -117,3 +119,17 @@ def test_results_of_two_releases_are_compared(
     told = capsys.readouterr().out
     assert f"{scenario['id']} on 4.3: " in told
     assert lost["topic"] in told
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.long
+def test_what_a_release_does_not_have_is_not_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "schedules-from-a-start-time.json"
+    shutil.copy(CONFORMANCE / "semantics" / name, tmp_path)
+    assert verify("--recorded", str(tmp_path), "--kafka", "4.1") == 1
+    told = capsys.readouterr()
+    assert "Kafka Streams 4.1: 0 equal, 0 differ, 1 not run" in told.err
+    assert "a schedule with a start time, before 4.2" in told.out

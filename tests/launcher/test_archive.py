@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from millrace_runtime.session import class_archive
+from millrace_runtime.session import class_archive, java_home
 
 from launcher import archive
 
@@ -38,6 +39,9 @@ def test_the_first_run_writes_and_the_next_one_uses_what_is_whole(jar: Path) -> 
 def test_what_a_kill_left_half_written_is_thrown_away(jar: Path) -> None:
     half = written_to(archive.Archive("thing", [jar]).use_or_make())
     half.write_bytes(b"\0\0\0\0half")
+    assert archive.Archive("thing", [jar]).use() == []
+    assert half.exists()  # a Java may still write it
+    os.utime(half, (0, 0))
     assert archive.Archive("thing", [jar]).use() == []
     assert not half.exists()
 
@@ -79,3 +83,16 @@ def test_the_archive_of_drivers_fits_the_connector_on_their_class_path(
     before = archive.spark().path
     (folder / "kafka-clients.jar").write_text("clients")
     assert archive.spark().path != before
+
+
+def test_a_shim_of_a_java_has_the_archives_of_that_java(
+    jar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real = tmp_path / "java"
+    (real / "release").write_text('JAVA_VERSION="25.0.1"\n')
+    (real / "bin").mkdir()
+    (real / "bin" / "java").write_text("")
+    home = java_home.shim(real, tmp_path / "cache")
+    assert home != real
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert archive.Archive("thing", [jar]).use_or_make() != []

@@ -78,6 +78,11 @@ def test_the_wheel_has_the_commands_on_programs(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["name"] == "alone"
     scripts = next(site.glob("*.dist-info/entry_points.txt")).read_text(encoding="utf-8")
     assert "millrace = millrace_commands:main" in scripts
+    done = subprocess.run(
+        [sys.executable, "-c", run, "deploy", "3", "--document", str(program)],
+        env={"PYTHONPATH": str(site)}, capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert "Pass the server's address" in done.stderr
 
 
 def test_the_record_of_the_wheel_is_that_of_its_files(tmp_path: Path) -> None:

@@ -79,8 +79,7 @@ def test_a_handler_in_python_gives_what_one_by_name_gave(oracle: Oracle, name: s
     assert differences(scenario, cast(Any, answer), "each") == []
 
 
-def test_a_handler_sees_the_record_and_answers_with_others(oracle: Oracle) -> None:
-    code = """
+HANDLE = """
 def handle(record, error):
     if record.headers and record.headers[0] == ("skip", b"1"):
         return Response.resume()
@@ -89,12 +88,15 @@ def handle(record, error):
     letter = DeadLetter(record.key, facts, [("a", "é")])
     return Response.resume(letter, DeadLetter(None, None, (), 7))
 """
+
+
+def handled(code: str, kind: str = "processing") -> Any:
+    """A topology whose second record fails: in a node or, as it has one byte, in the source."""
     topology = {
         "format": "millrace.topology/1",
         "name": "shares",
         "settings": {
-            "processing_handler": "function", "processing_function": code,
-            "dead_letter_topic": "dead",
+            f"{kind}_handler": "function", f"{kind}_function": code, "dead_letter_topic": "dead",
         },
         "nodes": [
             {"id": "in", "kind": "source.stream", "params": {
@@ -105,12 +107,17 @@ def handle(record, error):
         ],
         "edges": [{"source": "in", "target": "share"}, {"source": "share", "target": "out"}],
     }  # fmt: skip
+    failing = {"value": 0} if kind == "processing" else {"value_bytes": "AA=="}
     inputs = [
         {"topic": "numbers", "key": "a", "value": 5, "timestamp": 1},
-        {"topic": "numbers", "key": "b", "value": 0, "timestamp": 2},
-        {"topic": "numbers", "key": "c", "value": 0, "timestamp": 3, "headers": {"skip": "1"}},
+        {"topic": "numbers", "key": "b", "timestamp": 2, **failing},
+        {"topic": "numbers", "key": "c", "timestamp": 3, "headers": {"skip": "1"}, **failing},
     ]
-    answer: Any = oracle.run(cast(Any, {"id": "x", "topology": topology, "inputs": inputs}))
+    return {"id": "x", "topology": topology, "inputs": inputs}
+
+
+def test_a_handler_sees_the_record_and_answers_with_others(oracle: Oracle) -> None:
+    answer: Any = oracle.run(handled(HANDLE))
     assert answer["error"] is None
     shown = [(each["topic"], each["timestamp"], each["after"]) for each in answer["outputs"]]
     assert shown == [("shares", 1, 1), ("dead", 2, 2), ("dead", 7, 2)]
@@ -119,10 +126,44 @@ def handle(record, error):
     assert base64.b64decode(letter["value"]).decode() == (
         "numbers/0/1@2 b'b' processing share org.apache.spark.SparkArithmeticException"
     )
-    settings: Any = topology["settings"]
-    settings["processing_function"] = code.replace("error.exception", "error.message")
-    with pytest.raises(MillraceError, match="a handler that reads the error's message"):
-        oracle.run(cast(Any, {"id": "x", "topology": topology, "inputs": inputs}))
+
+
+@pytest.mark.parametrize(
+    ("read", "field"),
+    [
+        ("error.message", "message"),
+        ("getattr(error, 'task' + '_id', None)", "task_id"),
+        ("error", "parameter"),
+        ("error.__dict__", "message"),
+        ("[each for each in map(error.__getattribute__, ('kind', 'stacktrace'))]", "stacktrace"),
+    ],
+)
+def test_a_handler_may_not_read_what_kafka_streams_words(
+    oracle: Oracle, read: str, field: str
+) -> None:
+    code = HANDLE.replace("{error.exception}", f"{{{read}!r}}")
+    tolerant = code.replace("    facts =", "    try:\n        facts =").replace(
+        "    letter =", "    except Exception:\n        facts = ''\n    letter ="
+    )
+    for each in (code, tolerant):
+        with pytest.raises(MillraceError, match=f"a handler that reads the error's {field}"):
+            oracle.run(handled(each))
+
+
+def test_a_field_that_is_not_read_is_no_reason_to_refuse(oracle: Oracle) -> None:
+    unread = "    # not error.message\n    if record.key is None:\n        print(error.message)\n"
+    changed = HANDLE.replace("    place =", f"{unread}    place =", 1)
+    assert oracle.run(handled(changed)) == oracle.run(handled(HANDLE))
+    letters = "def handle(record, error):\n    return Response.resume(record.dead_letter(error))\n"
+    assert len(oracle.run(handled(letters))["outputs"]) == 3
+
+
+def test_the_exception_of_a_source_is_not_that_of_kafka_streams(oracle: Oracle) -> None:
+    with pytest.raises(MillraceError, match="a handler that reads the error's exception"):
+        oracle.run(handled(HANDLE, "deserialization"))
+    changed = HANDLE.replace("{error.exception}", "?")
+    found: Any = oracle.run(handled(changed, "deserialization"))
+    assert [each["topic"] for each in found["outputs"]] == ["shares", "dead", "dead"]
 
 
 def test_a_schema_of_a_registry_is_requested() -> None:

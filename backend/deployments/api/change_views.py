@@ -13,6 +13,7 @@ from deployments.api import plan_serializers as plans
 from deployments.api import serializers as shapes
 from deployments.api.views import deployment_of, shown
 from deployments.beginnings import Beginning
+from deployments.rows import version_numbered, version_of
 from deployments.state_plan import difference
 
 
@@ -56,7 +57,8 @@ class PlanView(ApiView):
         """Which stores are kept, migrated, incompatible, new or lost, and why; changes nothing."""
         row = deployment_of(self.person, deployment)
         given = valid(plans.PlanQuerySerializer, request.query_params)
-        plan = actions.plan_redeploy(row, given["version"])
+        version = version_numbered(row.topology_id, given["version"])
+        plan = actions.plan_redeploy(row, version)
         return Response(plans.StatePlanSerializer(plan).data)
 
     @extend_schema(
@@ -65,14 +67,16 @@ class PlanView(ApiView):
         operation_id="deployment_plan_start",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """The plan of a start from another position: offsets and their effects; changes nothing.
-        503 if Kafka does not respond.
+        """The plan of a start from another position, with its offsets and their effects, or of a
+        document that is not saved; changes nothing. 503 if Kafka does not respond.
         """
         row = deployment_of(self.person, deployment)
         values = valid(plans.PlanRequestSerializer, request.data)
-        plan = actions.plan_redeploy(
-            row, values["version"], Beginning.of(values), values.get("settings")
-        )
+        if "document" in values:
+            version = version_of(row, values["document"])
+        else:
+            version = version_numbered(row.topology_id, values["version"])
+        plan = actions.plan_redeploy(row, version, Beginning.of(values), values.get("settings"))
         return Response(plans.StatePlanSerializer(plan).data)
 
 

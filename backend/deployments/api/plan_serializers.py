@@ -163,10 +163,17 @@ class ScaleSerializer(serializers.Serializer[Any]):
 
 
 class PlanRequestSerializer(BeginningSerializer):
-    """The version and the start to plan."""
+    """The version, or a document that is not saved, and the start to plan."""
 
-    version = serializers.IntegerField(min_value=1)
+    version = serializers.IntegerField(min_value=1, required=False)
+    document = DocumentField(required=False)
     settings = SettingsSerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require one of version and document."""
+        if ("version" in attrs) == ("document" in attrs):
+            raise serializers.ValidationError("Send either version or document.")
+        return attrs
 
 
 class RedeploySerializer(StartSerializer):

@@ -97,6 +97,8 @@ class Frame(TypedDict, total=False):
     #: whether there is a dead letter topic
     letters: bool
     error: Any
+    #: fields of the error that are unknown and must not be read
+    unknown: list[str]
     # ---- process and punctuate
     input: int
     #: of a handler an object, else key, value, timestamp and headers

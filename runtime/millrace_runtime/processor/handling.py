@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,34 @@ class RecordError:
     message: str
     stacktrace: str
     task_id: str | None
+
+
+class FieldUnknown(BaseException):
+    """An unknown field of an error was read. `except Exception` in a handler does not catch it."""
+
+
+class PartlyKnownError(RecordError):
+    """An error of which some fields are unknown, as in Kafka Streams.
+
+    Reading one of them sends a message `unknown` and ends the call.
+    """
+
+    def __init__(
+        self, channel: Channel, fields: Mapping[str, str | None], unknown: Sequence[str]
+    ) -> None:
+        super().__init__(**{**dict.fromkeys(unknown, ""), **fields})  # type: ignore[arg-type]
+        self.__dict__["_refused"] = channel, frozenset(unknown)
+
+    def __getattribute__(self, name: str) -> Any:
+        fields = object.__getattribute__(self, "__dict__")
+        if "_refused" in fields:
+            channel, unknown = fields["_refused"]
+            if name == "__dict__":
+                name = min(unknown)
+            if name in unknown:
+                channel.note("unknown", name)
+                raise FieldUnknown(name)
+        return object.__getattribute__(self, name)
 
 
 @dataclass(frozen=True)
@@ -73,10 +101,11 @@ class FailedRecord:
 
     def dead_letter(self, error: RecordError) -> DeadLetter:
         """Return the dead letter that the handler `dead_letter` writes: Kafka Streams' own."""
+        # A comparison with Kafka Streams leaves these headers out, so unknown fields are allowed.
+        fields: Json = object.__getattribute__(error, "__dict__")
         described = {
-            "exception": error.exception, "message": error.message,
-            "stacktrace": error.stacktrace, "topic": self.topic, "partition": self.partition,
-            "offset": self.offset,
+            **{name: fields[name] for name in ("exception", "message", "stacktrace")},
+            "topic": self.topic, "partition": self.partition, "offset": self.offset,
         }  # fmt: skip
         added = [(f"__streams.errors.{name}", str(each)) for name, each in described.items()]
         return DeadLetter(self.key, self.value, [*self.headers, *added])
@@ -132,7 +161,13 @@ class HandlerHost:
             [(name, _bytes(value)) for name, value in given["headers"]],
             given["topic"], given["partition"], given["offset"],
         )  # fmt: skip
-        answer = self._answer(record, RecordError(**frame["error"]))
+        unknown = frame.get("unknown")
+        error = (
+            PartlyKnownError(self.channel, frame["error"], unknown)
+            if unknown
+            else RecordError(**frame["error"])
+        )
+        answer = self._answer(record, error)
         if not isinstance(answer, Response):
             raise TypeError(
                 f"{self._function} must return Response.resume(...) or Response.fail(...), "

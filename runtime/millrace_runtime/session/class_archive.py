@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,8 @@ from millrace_runtime.jars import cache_dir, connector_jars, java, operator_jar,
 
 #: archives of other jars that stay when one is made
 KEPT = 4
+#: seconds after which an incomplete archive is one whose Java was killed
+WRITING_SECONDS = 60.0
 #: a rejected archive is not worth a log line
 QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
@@ -51,7 +54,7 @@ class Archive:
                     whole = any(stream.read(4))
                 if whole:
                     self._fresh.replace(self.path)
-                else:
+                elif time.time() - self._fresh.stat().st_mtime > WRITING_SECONDS:
                     self._fresh.unlink()
         return self.path.exists()
 
@@ -78,7 +81,9 @@ class Archive:
 
     def _can_be_made(self) -> bool:
         """Return whether this Java includes the archive of its own classes, which ours extends."""
-        return any(self._home.resolve().glob("lib/*/classes.jsa"))
+        # The home of a shim (`java_home.shim`) links to the release file of its Java.
+        homes = {self._home.resolve(), (self._home / "release").resolve().parent}
+        return any(any(home.glob("lib/*/classes.jsa")) for home in homes)
 
 
 def of_tests() -> Archive:
