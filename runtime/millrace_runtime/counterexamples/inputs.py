@@ -110,6 +110,8 @@ class Inputs:
         """Return an input that differs from `lines` in a few places; `others` may be spliced in."""
         self._begin(lines)
         made = copy.deepcopy(list(lines))
+        if self._maybe(self._rates.late):
+            return self._late_again(made)[:_MOST_LINES]
         for _ in range(self._chance.choice((1, 1, 2, 3))):
             place = self._chance.randrange(len(made) + 1)
             what = self._chance.random()
@@ -179,14 +181,42 @@ class Inputs:
         """
         topics = self._focused or list(self._topics)
         lines: list[Line] = [self._record(self._one_of(topics)) for _ in range(3)]
-        first, ahead, late = lines
-        begin = 0 if self._maybe(0.6) else self._one_of(self._spans)
-        self._set_time(first, begin)
-        self._set_time(ahead, begin + self._of("spans"))
+        first, _, late = lines
         if self._topics[late["topic"]][0] == self._topics[first["topic"]][0]:
             late["key"] = copy.deepcopy(first["key"])
-        self._set_time(late, max(0, begin + self._one_of((0, 0, 0, 1, -1))))
+        self._set_late(lines)
         return lines
+
+    def _late_again(self, lines: list[Line]) -> list[Line]:
+        """Return lines, and one of their records three times, with times as in `_late`.
+
+        Where a record passes joins and filters, its copies do, too. Half of the time all others
+        are as old as the first copy, which is late otherwise.
+        """
+        topics = self._focused or list(self._topics)
+        records = [line for line in lines if line.get("topic") in topics]
+        if not records:
+            return lines
+        record = self._one_of(records)
+        copies = [copy.deepcopy(record) for _ in range(3)]
+        begin = self._set_late(copies)
+        if self._maybe(0.5):
+            for line in lines:
+                if "topic" in line:
+                    self._set_time(line, begin)
+        return [*lines, *copies]
+
+    def _set_late(self, lines: Sequence[Line]) -> int:
+        """Set the times of three records: one, one ahead of it, and a late one. Return the first.
+
+        The first one is at 0 or at the end of a span.
+        """
+        first, ahead, late = lines
+        begin = 0 if self._maybe(0.6) else int(self._one_of(self._spans))
+        self._set_time(first, begin)
+        self._set_time(ahead, begin + self._of("spans"))
+        self._set_time(late, max(0, begin + self._one_of((0, 0, 0, 1, -1))))
+        return begin
 
     def _record(self, topic: str) -> Line:
         key, value, _ = self._topics[topic]
