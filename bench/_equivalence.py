@@ -41,6 +41,8 @@ def why_equivalent(analyzer: Analyzer, scenario: Any, change: Change) -> str | N
     plain = [without_docstrings(each) for each in sides]
     if plain[0] == plain[1]:
         return "only a docstring differs"
+    if closed_at_once(*sides):
+        return "a window closes before its first record"
     if dropped_later(*sides):
         return "a later filter drops what the filter let through"
     if reads_nowhere(analyzer, *sides):
@@ -121,6 +123,24 @@ def reads_nowhere(analyzer: Analyzer, old: Any, new: Any) -> bool:
             return False
         shorter.append(graph_of(analyzer, made))
     return bool(apart) and shorter[0] == shorter[1]
+
+
+def closed_at_once(old: Any, new: Any) -> bool:
+    """Whether the versions differ only in when a node emits windows that no record is ever in.
+
+    A sliding window of 0 ms ends with its record. Without grace it is closed as soon as stream time
+    has reached its end, which is when the record arrives: the record is dropped as late.
+    """
+    pairs = zip(old["nodes"], new["nodes"], strict=True)
+    apart = [(one.get("params") or {}, two.get("params") or {}) for one, two in pairs if one != two]
+    if len(apart) != 1 or any(old.get(name) != new.get(name) for name in _AROUND):
+        return False
+    windows = [params.get("window") or {} for params in apart[0]]
+    rests = [{name: each for name, each in side.items() if name != "emit"} for side in apart[0]]
+    return rests[0] == rests[1] and all(
+        (each.get("type"), each.get("difference"), each.get("grace")) == ("sliding", 0, 0)
+        for each in windows
+    )
 
 
 _NOT_NULL = re.compile(r"value\.(\w+) IS NOT NULL")

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from bench._equivalence import dropped_later
+from bench._equivalence import closed_at_once, dropped_later
 from launcher import places
 
 SCENARIOS = places.REPOSITORY / "tests" / "conformance" / "scenarios"
@@ -44,3 +44,13 @@ def test_a_filter_has_one_if_its_records_arrive_or_move_a_clock() -> None:
     timed = scenario()
     node(timed, "per-hour")["params"]["group_by"] = {"key": "key"}
     assert not dropped_later(timed, without(timed, "known-user"))
+
+
+def test_windows_that_no_record_is_in_are_emitted_never() -> None:
+    old = json.loads((SCENARIOS / "N07am.json").read_text("utf-8"))["topology"]
+    new = copy.deepcopy(old)
+    node(new, "count")["params"]["emit"] = "window_close"
+    assert closed_at_once(old, new)
+    for each in (old, new):
+        node(each, "count")["params"]["window"]["grace"] = 1
+    assert not closed_at_once(old, new)

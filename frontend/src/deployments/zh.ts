@@ -31,6 +31,8 @@ export const zh = {
   "{n} {n, plural, one {test has} other {tests have}} passed.": "{n} 个测试已通过。",
   "With doubles for {nodes}, and not without: {names}.": "只在 {nodes} 使用替身时通过：{names}。",
   Environments: "环境",
+  "Its options are those of {environment}.": "其选项与 {environment} 相同。",
+  "Change options…": "更改选项…",
   "Could not promote": "无法推广",
   "Promote v{n} to {environment}…": "将 v{n} 推广到 {environment}…",
   "Promote version {n} to {environment}": "将版本 {n} 推广到 {environment}",
