@@ -30,6 +30,7 @@ import redis
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 from millrace_compiler import bundle_files, compile_document
+from millrace_model.events import run_open
 from millrace_runtime.jars import operator_jar
 
 from bench._broker import Broker, free_ports
@@ -67,6 +68,7 @@ class Driver:
 
     def __init__(self, job: Path, broker: str, url: str, scratch: Path) -> None:
         self._redis = redis.Redis.from_url(url)
+        self._redis.set(run_open("bench"), 1)  # a page looks: it is told at once what changes
         self._at = "0-0"
         self._log = (scratch / "driver.log").open("wb")
         self.process = subprocess.Popen(

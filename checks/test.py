@@ -81,7 +81,7 @@ def python(paths: Sequence[str], name: str | None, long: bool) -> Sum:
     """Run the tests in Python: the fast ones, those with services, then those that run alone."""
     total = Sum()
     named = ["-k", name] if name else []
-    total.add(pytest("fast tests", [*named, "-m", FAST, "-n", "2"], paths))
+    total.add(pytest("fast tests", ([*named, "-m", FAST, "-n", "2"], paths)))
     chosen = f"not ({FAST})" + ("" if long or paths else " and not long")
     beside = [
         *named,
@@ -94,10 +94,18 @@ def python(paths: Sequence[str], name: str | None, long: bool) -> Sum:
         "loadfile",
     ]
     journeys = [*named, "-m", f"{chosen} and not alone and browser"]
-    total.add(pytest("tests with services and in the browser", beside, paths, journeys))
+    services = "tests with services and in the browser"
+    total.add(pytest(services, (beside, paths), (journeys, paths or naming("browser"))))
     alone = [*named, "-m", f"{chosen} and alone"]
-    total.add(pytest("tests with services, one at a time", alone, paths))
+    total.add(pytest("tests with services, one at a time", (alone, paths or naming("alone"))))
     return total
+
+
+def naming(mark: str) -> list[str]:
+    """Return the files that name a mark: to collect all tests for the few takes many seconds."""
+    files = sorted((places.REPOSITORY / "tests").rglob("test_*.py"))
+    names = (f"mark.{mark}", "OWN_SYSTEM")
+    return [str(each) for each in files if any(name in each.read_text() for name in names)]
 
 
 def prepare(paths: Sequence[str]) -> None:
@@ -134,18 +142,18 @@ def archive_classes() -> None:
     os.environ.update(archive.with_options(classes.use()))
 
 
-def pytest(name: str, options: Sequence[str], paths: Sequence[str], *others: Sequence[str]) -> Sum:
-    """Run pytest, and beside it once more for each other list of options.
+def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
+    """Run pytest for each selection, options and paths, at the same time.
 
     The browser's tests need a process of their own: Playwright leaves an event loop running in it,
     in which Django refuses queries.
     """
     echo(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
-        reports = [Path(folder) / f"{number}.xml" for number in range(1 + len(others))]
+        reports = [Path(folder) / f"{number}.xml" for number in range(len(selections))]
         codes = run_pytest(
-            [f"--junitxml={report}", *selection, *paths]
-            for report, selection in zip(reports, [options, *others], strict=True)
+            [f"--junitxml={report}", *options, *paths]
+            for report, (options, paths) in zip(reports, selections, strict=True)
         )
         total = Sum()
         for code, report in zip(codes, reports, strict=True):

@@ -73,7 +73,7 @@ class Notes(StateNotes, total=False):
 
 
 class LeaseNotes(TypedDict, total=False):
-    """A file of a lease; empty until its owner has written it."""
+    """The files of a lease; empty until its owner has written them."""
 
     owner: str
     renewals: int

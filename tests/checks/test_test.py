@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from checks.test import naming
 from launcher import places
 
 ENDLESS = """
@@ -62,3 +63,17 @@ def test_names_of_tests_have_at_most_seventy_characters() -> None:
         for name in definition.findall(path.read_text(encoding="utf-8"))
     }
     assert long == {}
+
+
+def test_marks_that_choose_files_stand_in_the_files_of_tests() -> None:
+    """`./millrace test` reads which files have a test with one of them."""
+    named = {
+        str(path.relative_to(places.REPOSITORY))
+        for path in (places.REPOSITORY / "tests").rglob("*.py")
+        if not path.name.startswith("test_")
+        and re.search(r"mark\.(alone|browser)\b", path.read_text(encoding="utf-8"))
+    }
+    assert named == {"tests/e2e/system.py"}
+    chosen = {Path(each).name for each in naming("browser")}
+    assert {"test_page_journey.py", "test_docs.py"} <= chosen
+    assert "test_storage.py" not in chosen

@@ -78,7 +78,7 @@ def test_every_difference_has_a_scenario_that_shows_it() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("code", SHOWN if WHOLE else sorted(SHOWN)[::3])
+@pytest.mark.parametrize("code", SHOWN if WHOLE else sorted(SHOWN)[::5])
 def test_a_difference_is_announced_where_the_result_would_be_wrong(code: str, run: Any) -> None:
     name, cut = SHOWN[code]
     recorded = scenario(name)

@@ -1,4 +1,7 @@
-"""Every golden job runs on Spark: a few records through each, without a fault."""
+"""Golden jobs run on Spark: a few records through each, without a fault.
+
+A third of them; with MILLRACE_CONFORMANCE=whole all.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from millrace_compiler.types.types import DataType
 HERE = Path(__file__).parent
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
 NAMES = sorted(path.parent.name for path in HERE.glob("*/topology.json"))
+if os.environ.get("MILLRACE_CONFORMANCE") != "whole":
+    NAMES = NAMES[::3]
 VALUES: dict[str, Any] = {"STRING": "a-b", "INT": 3, "BIGINT": 5, "DOUBLE": 1.5, "BOOLEAN": True}
 
 

@@ -1,9 +1,11 @@
 """Leases on checkpoints outside of local folders, where file locks do not work: one job at a time.
 
 A lease is a file `owners/N`. The highest N owns the checkpoint, and N is the fencing token: of two
-jobs, only one can create a file. The owner renews its file every few seconds. A job that finds one
-takes the next number if the file was released, or has not changed for `SECONDS` by the job's own
-monotonic clock; clocks of two machines are never compared. An owner that finds a higher number, or
+jobs, only one can create a file. It is never replaced, since on some file systems a file that is
+being replaced is missing for a moment. The owner renews its lease every few seconds, in a second
+file, `owners/N.renewals`. A job that finds a lease takes the next number if it was released, or has
+not changed for `SECONDS` by the job's own monotonic clock; clocks of two machines are never
+compared. An owner that finds a higher number, or
 could not renew for so long that another may have taken over, ends its process at once. Until then
 it cannot commit a batch, since Spark's log has each batch once.
 """
@@ -30,6 +32,8 @@ from millrace_runtime.errors import MillraceError
 #: an owner that has not renewed for this long has lost the checkpoint
 SECONDS = 20.0
 RENEW_SECONDS = 4.0
+#: how long the end of a job waits for the storage
+RELEASE_SECONDS = 4.0
 #: an owner that could not renew for this long ends; the rest is the time to do so
 GIVE_UP_SECONDS = 14.0
 #: number of old leases that are kept for diagnosis
@@ -49,45 +53,53 @@ def taken(location: str, run: str, lost: Callable[[MillraceError], None]) -> Lea
     found = sorted(int(each.name) for each in owners.glob("*") if each.name.isdecimal())
     last = found[-1] if found else 0
     if last:
-        _wait_for(owners / str(last), location)
+        _wait_for(owners, last, location)
     owner = f"{socket.gethostname()}, process {os.getpid()}, run {run}"
     lease = Lease(owners, last + 1, owner, lost)
     if not (owners / str(lease.number)).begin(lease.text()):
-        raise _in_use(location, _read(owners / str(lease.number)))
+        raise _in_use(location, _read(owners, lease.number))
     for number in found[:-KEPT]:
+        _renewals(owners, number).unlink(missing_ok=True)
         (owners / str(number)).unlink(missing_ok=True)
     lease.keep()
     return lease
 
 
-def _wait_for(file: StoredPath, location: str) -> None:
-    first = _read(file)
+def _renewals(owners: StoredPath, number: int) -> StoredPath:
+    return owners / f"{number}.renewals"
+
+
+def _wait_for(owners: StoredPath, number: int, location: str) -> None:
+    first = _read(owners, number)
     deadline = time.monotonic() + SECONDS
     while not first.get("released") and time.monotonic() < deadline:
         time.sleep(0.5)
-        now = _read(file)
+        now = _read(owners, number)
         if now != first and not now.get("released"):
             raise _in_use(location, now)
         first = now
 
 
-def _read(file: StoredPath) -> LeaseNotes:
-    """Return the content of a lease file; empty if its owner has not written it.
+def _read(owners: StoredPath, number: int) -> LeaseNotes:
+    """Return what the files of a lease say; empty if its owner has not written them.
 
-    Retries, because not every file system creates and replaces files atomically.
+    Retries, because not every file system creates files with their content.
     """
-    for _ in range(20):
+    for attempt in range(20):
+        time.sleep(0.1 if attempt else 0.0)
         with contextlib.suppress(OSError, ValueError):
-            return _parsed(file)
-        time.sleep(0.1)
+            return _parsed(owners, number)
     try:
-        return _parsed(file)
+        return _parsed(owners, number)
     except (FileNotFoundError, ValueError):
         return {}
 
 
-def _parsed(file: StoredPath) -> LeaseNotes:
-    return read(LeaseNotes, json.loads(file.read_text()))
+def _parsed(owners: StoredPath, number: int) -> LeaseNotes:
+    found = read(LeaseNotes, json.loads((owners / str(number)).read_text()))
+    with contextlib.suppress(FileNotFoundError):
+        found.update(read(LeaseNotes, json.loads(_renewals(owners, number).read_text())))
+    return found
 
 
 def _in_use(location: str, found: LeaseNotes) -> MillraceError:
@@ -101,7 +113,7 @@ def _in_use(location: str, found: LeaseNotes) -> MillraceError:
 
 @dataclasses.dataclass
 class Lease:
-    """A fencing token, and the threads that renew its file. `lost` is called when it is lost."""
+    """A fencing token, and the threads that renew it. `lost` is called when it is lost."""
 
     owners: StoredPath
     number: int
@@ -114,7 +126,7 @@ class Lease:
     _renewed: float = 0.0
 
     def text(self, *, released: bool = False) -> str:
-        """Return the content of the lease file, which changes with each renewal."""
+        """Return the content of the file of renewals, which changes with each of them."""
         return json.dumps(
             {"owner": self.owner, "renewals": self._renewals, "released": released}, indent=1
         )
@@ -130,12 +142,12 @@ class Lease:
         self._stop.set()
         work = threading.Thread(target=self._release, name="lease", daemon=True)
         work.start()
-        work.join(RENEW_SECONDS)
+        work.join(RELEASE_SECONDS)
 
     def _release(self) -> None:
         with self._turn:
             try:
-                (self.owners / str(self.number)).write_text(self.text(released=True))
+                _renewals(self.owners, self.number).write_text(self.text(released=True))
             except Exception as error:  # noqa: BLE001 - Spark's JVM may be gone
                 _warn("released", error)
 
@@ -153,7 +165,7 @@ class Lease:
                         self._lose()
                         return
                     self._renewals += 1
-                    (self.owners / str(self.number)).write_text(self.text())
+                    _renewals(self.owners, self.number).write_text(self.text())
                     self._renewed = begun
                 except Exception as error:  # noqa: BLE001 - Spark's JVM may be gone
                     _warn("renewed", error)

@@ -207,6 +207,10 @@ class TestOnSpark:
         with pytest.raises(MillraceError, match="run first") as refused:
             lease.taken(location, "second", lost.append)
         assert refused.value.code == "checkpoint_in_use"
+        # What says who owns the checkpoint is written once: a replaced file may be missing.
+        owner = StoredPath(location) / "owners" / "1"
+        assert json.loads(owner.read_text()) == json.loads(first.text()) | {"renewals": 0}
+        assert json.loads(owner.with_name("1.renewals").read_text())["renewals"] > 0
         first.release()
         third = lease.taken(location, "third", lost.append)
         assert third is not None

@@ -44,7 +44,7 @@ SCENARIOS = {
     and scenario["id"] not in WITHOUT_RESTARTS
 }
 WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"
-CHOSEN = list(SCENARIOS) if WHOLE else random.Random(4).sample(sorted(SCENARIOS), 20)
+CHOSEN = list(SCENARIOS) if WHOLE else random.Random(4).sample(sorted(SCENARIOS), 12)
 # Keys of all lengths up to 299: RocksDB orders them by length, those above 255 first.
 KEYS = [f"{'ab'[n % 2]}{'x' * n}" for n in range(300)] + [f"c{n}" for n in range(1500)]
 CODE = """
