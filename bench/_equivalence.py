@@ -41,6 +41,10 @@ def why_equivalent(analyzer: Analyzer, scenario: Any, change: Change) -> str | N
     plain = [without_docstrings(each) for each in sides]
     if plain[0] == plain[1]:
         return "only a docstring differs"
+    if closed_at_once(*sides):
+        return "a window closes before its first record"
+    if dropped_later(*sides):
+        return "a later filter drops what the filter let through"
     if reads_nowhere(analyzer, *sides):
         return "no node or sink reads the field"
     never_null = [without_defaults(each) for each in sides]
@@ -119,6 +123,80 @@ def reads_nowhere(analyzer: Analyzer, old: Any, new: Any) -> bool:
             return False
         shorter.append(graph_of(analyzer, made))
     return bool(apart) and shorter[0] == shorter[1]
+
+
+def closed_at_once(old: Any, new: Any) -> bool:
+    """Whether the versions differ only in when a node emits windows that no record is ever in.
+
+    A sliding window of 0 ms ends with its record. Without grace it is closed as soon as stream time
+    has reached its end, which is when the record arrives: the record is dropped as late.
+    """
+    pairs = zip(old["nodes"], new["nodes"], strict=True)
+    apart = [(one.get("params") or {}, two.get("params") or {}) for one, two in pairs if one != two]
+    if len(apart) != 1 or any(old.get(name) != new.get(name) for name in _AROUND):
+        return False
+    windows = [params.get("window") or {} for params in apart[0]]
+    rests = [{name: each for name, each in side.items() if name != "emit"} for side in apart[0]]
+    return rests[0] == rests[1] and all(
+        (each.get("type"), each.get("difference"), each.get("grace")) == ("sliding", 0, 0)
+        for each in windows
+    )
+
+
+_NOT_NULL = re.compile(r"value\.(\w+) IS NOT NULL")
+_COLUMN = re.compile(r"(?:key|(?:value|left|right)\.\w+)")
+_COMPARED = re.compile(r"(?:value\.(\w+)) (?:=|<|>|<=|>=|!=|<>) (?:value\.\w+|\d+|'[^']*')")
+_AROUND = ("edges", "settings", "topics")
+#: what has a clock of its own, or may look at that of its task
+_TIMED = ("stream_stream", "suppress", "process", "transform", "foreign_key", "punctuate")
+
+
+def dropped_later(old: Any, new: Any) -> bool:
+    """Whether a filter that is left out only dropped what a later one drops.
+
+    The filter drops records in which a field is null. What they pass up to the later filter changes
+    no store and cannot fail: keys and values of columns, and tables that are looked up. The later
+    filter compares the field, which gives null, so that they end there. They advance the stream
+    time of their task: nothing in the topology that looks at stream time may be in such a task,
+    so that windows have to be behind a repartition topic.
+    """
+    pairs = zip(old["nodes"], new["nodes"], strict=True)
+    apart = [(one, two) for one, two in pairs if one != two]
+    if len(apart) != 1 or any(old.get(name) != new.get(name) for name in _AROUND):
+        return False
+    (one, two) = apart[0]
+    found = _NOT_NULL.fullmatch(str((one.get("params") or {}).get("predicate")))
+    if found is None or two["params"]["predicate"] != "true" or one["kind"] != "filter":
+        return False
+    for node in old["nodes"]:
+        params = node.get("params") or {}
+        if any(word in node["kind"] for word in _TIMED) or "grace" in params:
+            return False
+        if "window" in params and (params.get("group_by") or {}).get("key") in (None, "key"):
+            return False
+    return _ends_null(old, one["id"], found[1])
+
+
+def _ends_null(document: Any, node: str, field: str) -> bool:
+    """Whether a record with null in a field ends at a filter after a node, with no effect."""
+    nodes = {each["id"]: each for each in document["nodes"]}
+    edges = [edge for edge in document["edges"] if edge["source"] == node]
+    if len(edges) != 1:
+        return False
+    after, port = nodes[edges[0]["target"]], edges[0].get("target_port")
+    params = after.get("params") or {}
+    if after["kind"] == "filter":
+        compared = _COMPARED.fullmatch(params["predicate"])
+        return compared is not None and compared[1] == field
+    if after["kind"] == "select_key" and _COLUMN.fullmatch(params["key"]):
+        return _ends_null(document, after["id"], field)
+    if after["kind"] == "join.stream_table" and port == "left":
+        fields = dict(re.findall(rf"'(\w+)', ({_COLUMN.pattern})(?:, |\)$)", params["joiner"]))
+        written = ", ".join(f"'{name}', {column}" for name, column in fields.items())
+        same = [name for name, column in fields.items() if column == f"left.{field}"]
+        if params["joiner"] == f"named_struct({written})" and same:
+            return _ends_null(document, after["id"], same[0])
+    return False
 
 
 def written(analyzer: Analyzer, document: Any) -> list[str]:

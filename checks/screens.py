@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -39,8 +38,19 @@ SIGNED_OUT: dict[str, Any] = {
     "user": None, "workspaces": [], "has_password": False, "installation_admin": False,
 }  # fmt: skip
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
-
-
+REFUSED = {"error": {"code": "invalid", "message": "The server refused this request."}}
+#: a schedule whose last time had no effect
+MISSED: dict[str, Any] = {
+    "times": [{"days": [1, 2, 3, 4, 5], "start": "08:00", "stop": "18:00"}],
+    "zone": "Europe/Berlin", "set_by": "Ada", "next_at": "2035-01-05T17:00:00Z",
+    "next_action": "stop", "deviates": True, "last_at": "2026-01-05T17:00:00Z",
+    "last_action": "stop",
+    "failure": {
+        "code": "schedule_without_author",
+        "message": "The account that set the schedule was deleted.",
+        "hint": "Set the schedule again.", "facts": {},
+    },
+}  # fmt: skip
 #: an answer of a search for a difference
 DIFFERENCE: dict[str, Any] = {
     "line": "**Different results**", "inputs": 12_431, "seconds": 20.0, "nodes": 12,
@@ -231,27 +241,60 @@ def _compare(what: str) -> Callable[[Page], None]:
 
 
 def _differ(what: str) -> Callable[[Page], None]:
-    """Search for a difference, and get a prepared answer: "found", "none", "failed" or "hold"."""
+    """Search for a difference, and get a prepared answer.
+
+    "found", "none", "failed", "hold" (it is still searching) or "canceled".
+    """
+    held: list[Route] = []
 
     def answer(route: Route) -> None:
         if what == "failed":
-            problem = {"code": "invalid", "message": "The server refused this request."}
-            route.fulfill(status=400, json={"error": problem})
-        elif what != "hold":
-            found = FOUND if what == "found" else None
-            result = {**DIFFERENCE, "found": found}
-            route.fulfill(json={"state": "done", "diagnostics": [], "result": result})
+            route.fulfill(status=400, json=REFUSED)
+        elif what in ("hold", "canceled"):
+            held.append(route)
+        else:
+            done(route)
+
+    def done(route: Route) -> None:
+        result = {**DIFFERENCE, "found": FOUND if what == "found" else None}
+        route.fulfill(json={"state": "done", "diagnostics": [], "result": result})
 
     def differ(page: Page) -> None:
         _compare("canvas")(page)
         page.route("**/differences", answer, times=1)
         page.get_by_test_id("find-difference").click()
-        if what == "hold":
+        if what in ("hold", "canceled"):
             page.wait_for_timeout(600)
-        else:
+        if what == "canceled":
+            page.get_by_test_id("differing").get_by_role("button").first.click()
+            done(held.pop())
+        if what != "hold":
             page.get_by_test_id("find-difference").wait_for()
 
     return differ
+
+
+def _schedule(what: str) -> Callable[[Page], None]:
+    """Set a schedule, which is "refused", or "missed" its last time."""
+
+    def answer(route: Route) -> None:
+        if what == "refused":
+            route.fulfill(status=400, json=REFUSED)
+            return
+        found = route.fetch(url=route.request.url.removesuffix("/schedule"), method="GET")
+        route.fulfill(json={**found.json(), "schedule": MISSED})
+
+    def schedule(page: Page) -> None:
+        _all(_click("deployment-pill"), _click("more-actions"), _click("schedule-open"))(page)
+        page.route("**/schedule", answer, times=1)
+        page.get_by_test_id("schedule-save").click()
+        if what == "refused":
+            page.get_by_test_id("schedule").locator("[data-tone=failed]").wait_for()
+        else:
+            page.get_by_test_id("deployment-pill").click()
+            page.get_by_test_id("schedule-line").wait_for()
+
+    return schedule
 
 
 def _add(kind: str) -> Callable[[Page], None]:
@@ -343,6 +386,7 @@ SCREENS = (
     Screen("differing-none", TOPOLOGY, _differ("none")),
     Screen("differing-failed", TOPOLOGY, _differ("failed")),
     Screen("differing-searching", TOPOLOGY, _differ("hold")),
+    Screen("differing-canceled", TOPOLOGY, _differ("canceled")),
     Screen("comments", TOPOLOGY, _all(_node, _tab("bottom-comments"))),
     Screen("simulated", TOPOLOGY, _simulate, running=True),
     Screen("pin", TOPOLOGY, _all(_edge, _keys("p"))),
@@ -368,6 +412,8 @@ SCREENS = (
         _all(_click("deployment-pill"), _click("more-actions"), _click("schedule-open")),
         running=True,
     ),
+    Screen("schedule-refused", TOPOLOGY, _schedule("refused"), running=True),
+    Screen("schedule-missed", TOPOLOGY, _schedule("missed"), running=True),
     Screen("deploy-options", TOPOLOGY, _click("deploy-options")),
     Screen("import", TOPOLOGY, _all(_left("left-versions"), _click("import"))),
     Screen("find", TOPOLOGY, _find),
@@ -478,8 +524,7 @@ def opened(page: Page, address: str, screen: Screen, topologies: Topologies) -> 
         elif screen.answers == "hold":
             held.append(route)
         else:
-            problem = {"code": "invalid", "message": "The server refused this request."}
-            route.fulfill(status=400, content_type="application/json", body=json.dumps(problem))
+            route.fulfill(status=400, json=REFUSED)
 
     if screen.answers:
         page.route(ANSWERS, answer)

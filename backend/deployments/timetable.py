@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TypedDict
 from zoneinfo import ZoneInfo
 
-from deployments.choices import ScheduleAction
+from deployments.choices import Desired, ScheduleAction
 from deployments.models import Deployment
 
 #: the smallest part of time by which a schedule differs
@@ -73,13 +73,18 @@ class ScheduleFailure(TypedDict):
 
 
 class ScheduleJson(TypedDict):
-    """A schedule as the API shows it."""
+    """A schedule as the API shows it.
+
+    ``next_at`` is the next time that changes something. ``deviates``: a person started the
+    deployment outside its times, or stopped it within them.
+    """
 
     times: list[Times]
     zone: str
     set_by: str | None
     next_at: datetime | None
     next_action: str
+    deviates: bool
     last_at: datetime | None
     last_action: str | None
     failure: ScheduleFailure | None
@@ -90,13 +95,25 @@ def schedule_of(row: Deployment) -> ScheduleJson | None:
     schedule = getattr(row, "schedule", None)
     if schedule is None:
         return None
+    deviates = schedule.next_action == _asked_for(row)
+    change = schedule.next_at, schedule.next_action
+    if deviates and schedule.next_at is not None:
+        change = next_change(schedule.times, schedule.zone, schedule.next_at) or change
     return {
         "times": schedule.times,
         "zone": schedule.zone,
         "set_by": None if schedule.author is None else schedule.author.shown_name,
-        "next_at": schedule.next_at,
-        "next_action": schedule.next_action,
+        "next_at": change[0],
+        "next_action": change[1],
+        "deviates": deviates,
         "last_at": schedule.last_at,
         "last_action": schedule.last_action or None,
         "failure": schedule.failure,
     }
+
+
+def _asked_for(row: Deployment) -> ScheduleAction | None:
+    """Return what people or the schedule have asked for; None for a deployment that failed."""
+    if row.desired == Desired.STOPPED:
+        return ScheduleAction.STOP
+    return ScheduleAction.START if row.observation.failure is None else None

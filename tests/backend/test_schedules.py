@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from accounts.models import AuditEntry
 from deployments import actions, schedules
-from deployments.models import Deployment, Schedule
+from deployments.models import Deployment, Observation, Schedule
 from deployments.timetable import Times, next_change, runs_at
 from django.utils import timezone
 
@@ -147,6 +147,28 @@ def test_a_schedule_of_somebody_who_may_not_says_so_and_goes_on(
     schedules.apply_due()
     failure = Schedule.objects.get().failure or {}
     assert failure["code"] == "schedule_without_author"
+
+
+def test_what_is_shown_next_changes_what_a_person_did(
+    people: People, deployment: Deployment, client_of: Client
+) -> None:
+    schedules.set_schedule(people.operator, deployment, WEEK, BERLIN)
+
+    def shown(asked_for: str, at: str, action: str) -> tuple[str, str, bool]:
+        Deployment.objects.update(desired=asked_for)
+        Schedule.objects.update(next_at=utc(at), next_action=action)
+        found = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}").json()
+        schedule = found["schedule"]
+        return schedule["next_at"], schedule["next_action"], schedule["deviates"]
+
+    thursday, evening, friday = "2026-01-01 07:00", "2026-01-01 17:00", "2026-01-02 07:00"
+    assert shown("stopped", thursday, "start") == ("2026-01-01T07:00:00Z", "start", False)
+    assert shown("running", thursday, "start") == ("2026-01-01T17:00:00Z", "stop", True)
+    assert shown("running", evening, "stop") == ("2026-01-01T17:00:00Z", "stop", False)
+    assert shown("stopped", evening, "stop") == ("2026-01-02T07:00:00Z", "start", True)
+    # A start also restarts what failed.
+    Observation.objects.update(failure={"code": "driver_lost"})
+    assert shown("running", friday, "start") == ("2026-01-02T07:00:00Z", "start", False)
 
 
 @pytest.mark.parametrize(

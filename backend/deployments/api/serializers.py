@@ -358,8 +358,13 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     times = TimesSerializer(many=True)
     zone = serializers.CharField()
     set_by = serializers.CharField(allow_null=True)
-    next_at = serializers.DateTimeField(allow_null=True)
+    next_at = serializers.DateTimeField(
+        allow_null=True, help_text="The next time that changes something."
+    )
     next_action = serializers.ChoiceField(choices=ScheduleAction.choices)
+    deviates = serializers.BooleanField(
+        help_text="A person started it outside its times, or stopped it within them."
+    )
     last_at = serializers.DateTimeField(allow_null=True)
     last_action = serializers.ChoiceField(choices=ScheduleAction.choices, allow_null=True)
     failure = ScheduleFailureSerializer(allow_null=True)

@@ -2,6 +2,7 @@ import { TextInput } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { getVersion } from "../api/topologyCalls";
 import type { StatePlan, StoreChange } from "../api/types";
+import { inEnvironment } from "../graph/parameters";
 import { useLive } from "../live/store";
 import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
@@ -133,9 +134,16 @@ export function ChangeDialog(props: Asked) {
             <Differing
               names={[t("Version {n}", { n: plan.before }), t("Version {n}", { n: plan.version })]}
               load={async () => ({
-                old: (await getVersion(topology, plan.before)).document,
-                new: (await getVersion(topology, plan.version)).document,
+                old: inEnvironment(
+                  (await getVersion(topology, plan.before)).document,
+                  plan.environments.old,
+                ),
+                new: inEnvironment(
+                  (await getVersion(topology, plan.version)).document,
+                  plan.environments.new,
+                ),
               })}
+              environment={plan.environments.new}
               onOpened={() => answer(null)}
             />
           </Suspense>

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import type { DeploymentSettings } from "../api/types";
@@ -8,7 +9,7 @@ import { Modal } from "../ui/Modal";
 import { CONTINUES } from "./beginning";
 import { ApprovalNote, approved, TestsNote, tested, Values } from "./ChangeDialog";
 import { DeployOptions } from "./DeployOptions";
-import { environmentOf } from "./environments";
+import { environmentOf, nameOf } from "./environments";
 import classes from "./environments.module.css";
 import { placeProblem } from "./place";
 import { acceptProposal } from "./promoting";
@@ -21,6 +22,7 @@ export function PromoteDialog({ proposal }: { proposal: Proposal }) {
   const [values, setValues] = useState<DeploymentSettings>(promotion.settings);
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
+  const [changing, setChanging] = useState(placeProblem(promotion.settings) !== null);
   const close = () => usePromoting.setState({ proposal: null });
   const accept = async () => {
     setBusy(true);
@@ -54,15 +56,31 @@ export function PromoteDialog({ proposal }: { proposal: Proposal }) {
         <Values
           plan={{ environments: { old: environmentOf(source), new: environment }, parameters }}
         />
-        <DeployOptions
-          values={values}
-          fresh
-          runsPlain={false}
-          onChange={setValues}
-          beginning={CONTINUES}
-          onBeginning={() => undefined}
-          fixed
-        />
+        {changing ? (
+          <DeployOptions
+            values={values}
+            fresh
+            runsPlain={false}
+            onChange={setValues}
+            beginning={CONTINUES}
+            onBeginning={() => undefined}
+            fixed
+          />
+        ) : (
+          <p className={classes.same}>
+            {t("Its options are those of {environment}.", {
+              environment: nameOf(environmentOf(source)),
+            })}
+            <Button
+              variant="subtle"
+              px={8}
+              onClick={() => setChanging(true)}
+              data-testid="promote-options"
+            >
+              {t("Change options…")}
+            </Button>
+          </p>
+        )}
         {error === null ? null : <Note tone="failed">{error.text}</Note>}
         <DialogEnd
           onCancel={close}

@@ -107,7 +107,7 @@ function TopicRow(props: {
         <div className={classes.nearest}>
           <span>{t("Similar names:")}</span>
           {topic.nearest.map((name) => (
-            <Button key={name} variant="subtle" size="compact-sm" onClick={() => take(name)}>
+            <Button key={name} variant="subtle" size="compact-sm" px={0} onClick={() => take(name)}>
               {t("Use {name}", { name })}
             </Button>
           ))}

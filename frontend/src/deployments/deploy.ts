@@ -2,9 +2,8 @@ import type { DeploymentSettings, StartRequest } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { notify, notifyError } from "../frame/notify";
-import { useLive } from "../live/store";
 import { t } from "../ui/i18n";
-import { deployDrawing } from "./acting";
+import { deployDrawing, knownDeployment } from "./acting";
 import { noneMissing } from "./topics";
 
 /** The number of errors that prevent the document from being deployed. */
@@ -33,8 +32,8 @@ export async function deployNow(
     return;
   }
   try {
-    const ask = (topology: number, version: number) =>
-      noneMissing(topology, version, settings ?? useLive.getState().deployment?.settings ?? null);
+    const ask = async (topology: number, version: number) =>
+      noneMissing(topology, version, settings ?? (await knownDeployment())?.settings ?? null);
     if ((await deployDrawing(settings, ask, start)) !== null)
       useDesigner.getState().setLayer("runtime");
   } catch (error) {

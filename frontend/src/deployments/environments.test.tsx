@@ -100,6 +100,9 @@ test("a promotion to a new deployment shows its values, and deploys with its opt
   if (proposal === null) throw new Error("nothing is proposed");
   open(<PromoteDialog proposal={proposal} />);
   expect(screen.getByTestId("change-values").textContent).toContain("orders-devorders-test");
+  expect(screen.queryByText("Trigger")).toBeNull();
+  fireEvent.click(screen.getByTestId("promote-options"));
+  expect(screen.queryByText("Trigger")).not.toBeNull();
   expect(screen.queryByTestId("environment")).toBeNull();
   fireEvent.click(screen.getByTestId("promote-accept"));
   await waitFor(() => expect(useLive.getState().deployment?.id).toBe(9));

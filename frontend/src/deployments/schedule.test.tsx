@@ -14,6 +14,7 @@ const SCHEDULE = {
   set_by: "Ada",
   next_at: "2030-01-01T07:00:00Z",
   next_action: "start" as const,
+  deviates: false,
   last_at: null,
   last_action: null,
   failure: null,
@@ -85,5 +86,16 @@ test("the card shows when it runs, the next start, and why the last one was miss
   expect(line).toContain("Mon–Fri 08:00–18:00 Europe/Berlin");
   expect(line).toContain("Next start");
   expect(line).toContain("No account. Set it again.");
+  await close();
+});
+
+test("the card says that a person started it outside its times", async () => {
+  const schedule = { ...SCHEDULE, next_action: "stop" as const, deviates: true };
+  const close = await render(
+    <DeploymentCard deployment={aDeployment({ schedule })} state="running" operator />,
+  );
+  expect(find("[data-testid=schedule-line]")?.textContent).toContain(
+    "Started outside its times. Next stop",
+  );
   await close();
 });

@@ -54,7 +54,10 @@ export function problemOfTimes({ days, start, stop }: ScheduleTimes): string | n
     : t("Enter times such as 08:00.");
 }
 
-/** What comes next, without the time. */
-export function nextText({ next_action }: Schedule): string {
-  return next_action === "start" ? t("Next start") : t("Next stop");
+/** What comes next, without the time, and what a person did before, if it runs to no schedule. */
+export function nextText({ deviates, next_action }: Schedule): string {
+  if (!deviates) return next_action === "start" ? t("Next start") : t("Next stop");
+  return next_action === "start"
+    ? t("Stopped within its times. Next start")
+    : t("Started outside its times. Next stop");
 }

@@ -8,7 +8,8 @@ import { describeDiagnostic } from "../api/prose";
 import type { DifferenceSearch, DifferingInput } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { newRow, rowOf, sourcesOf } from "../simulate/scenario";
+import { inEnvironment } from "../graph/parameters";
+import { linesFor, newRow, rowOf, sourcesOf } from "../simulate/scenario";
 import { useSimulation } from "../simulate/store";
 import { valueText } from "../simulate/words";
 import { Note } from "../ui";
@@ -24,14 +25,16 @@ interface DifferingProps {
   /** Names of the versions, in the headings of their outputs. */
   readonly names: readonly [string, string];
   readonly load: () => Promise<Sides>;
+  /** Whose values the parameters have on the new side; the defaults by default. */
+  readonly environment?: string | null;
   /** Called after the input has been opened in *Simulate*. */
   readonly onOpened: () => void;
 }
 
 /** Searches for the shortest input on which two versions give different results, and shows both results. */
-export function Differing({ names, load, onOpened }: DifferingProps) {
+export function Differing({ names, load, environment = null, onOpened }: DifferingProps) {
   const { ws, topology } = useEditing();
-  const { search, start, cancel } = useSearch(ws, topology);
+  const { search, start, cancel } = useSearch(ws, topology, environment);
   const busy = search.state === "running" || search.state === "starting";
   return (
     <section className={classes.search} data-testid="differing" aria-label={t("Different results")}>
@@ -77,6 +80,7 @@ export function Differing({ names, load, onOpened }: DifferingProps) {
           cancelled={search.cancelled}
           sides={search.sides}
           names={names}
+          environment={environment}
           onOpened={onOpened}
         />
       ) : null}
@@ -174,9 +178,11 @@ function Found(props: { found: DifferingInput; line: string } & AnswerProps) {
     const { topology } = useEditing.getState();
     if (topology !== null) useSimulation.getState().open(topology);
     const { setRows, setView } = useSimulation.getState();
-    const sources = sourcesOf(useDesigner.getState().document);
+    const { document } = useDesigner.getState();
+    const sources = sourcesOf(document);
+    const there = inEnvironment(document, props.environment ?? null);
     setRows(
-      found.inputs.map((line) => newRow(rowOf(line, sources))),
+      linesFor(found.inputs, there, document).map((line) => newRow(rowOf(line, sources))),
       { label: t("Input with different results") },
     );
     setView("inputs");

@@ -1,6 +1,7 @@
 import { act } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import type { DifferenceSearch } from "../api/types";
+import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { emptyDocument } from "../graph/document";
 import { useSimulation } from "../simulate/store";
@@ -90,13 +91,14 @@ const click = (name: string) =>
     await new Promise((resolve) => setTimeout(resolve, 50));
   });
 
-async function shown(onOpened = () => {}) {
+async function shown(onOpened = () => {}, environment: string | null = null) {
   useEditing.setState({ ws: "main", topology: 7 });
   useSimulation.setState({ topology: null, rows: [] });
   return render(
     <Differing
       names={["Version 1", "The drawing"]}
       load={async () => ({ old: emptyDocument("old"), new: emptyDocument("new") })}
+      environment={environment}
       onOpened={onOpened}
     />,
   );
@@ -127,6 +129,29 @@ test("a found input is shown with both results, and opened in Simulate", async (
     ["orders", "5"],
   ]);
   expect(useView.getState().bottomTab).toBe("simulate");
+  await close();
+});
+
+test("a search before a promotion begins with records of the environment's topics", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
+  const params = { topics: ["${orders}"], key: { format: "string" }, value: { format: "json" } };
+  useDesigner.setState({
+    document: {
+      ...emptyDocument("orders"),
+      parameters: { orders: { type: "topic", default: "orders", values: { prod: "prod-orders" } } },
+      nodes: [{ id: "in", kind: "source.stream", params }],
+    },
+  });
+  const inputs = [{ ...record, topic: "prod-orders" }];
+  const calls = serve([done({ ...nothing, found: { ...found, inputs } })]);
+  const close = await shown(undefined, "prod");
+  await click("Find an input with different results");
+  const search = calls.find(({ path }) => path.endsWith("/differences"));
+  expect(search?.body.inputs).toEqual([inputs]);
+  expect(calls.some(({ path }) => path.includes("/prod-orders/samples"))).toBe(true);
+  await click("Open in Simulate");
+  expect(useSimulation.getState().rows.map(({ topic }) => topic)).toEqual(["orders"]);
+  useDesigner.setState({ document: emptyDocument("empty") });
   await close();
 });
 

@@ -10,8 +10,9 @@ import {
 import { sampleTopic } from "../api/topicCalls";
 import type { DifferenceSearch, TopologyDocument } from "../api/types";
 import { useDesigner } from "../designer/store";
+import { inEnvironment } from "../graph/parameters";
 import { PATIENCE_MS, wait } from "../simulate/polling";
-import { linesOf, sourcesOf } from "../simulate/scenario";
+import { linesFor, linesOf, sourcesOf } from "../simulate/scenario";
 import { useSimulation } from "../simulate/store";
 import { t } from "../ui/i18n";
 
@@ -42,12 +43,12 @@ export type Search =
     }
   | { readonly state: "failed"; readonly message: string };
 
-/** The newest records of the topics that the drawing reads, by time; none of those that cannot be read at once. */
-async function sampled(ws: string): Promise<unknown[]> {
+/** The newest records of the topics that a document reads, by time; none of those that cannot be read at once. */
+async function sampled(ws: string, document: TopologyDocument): Promise<unknown[]> {
   const asked = { count: MOST_SAMPLED, start: "latest", headers: true, masks: {} } as const;
   const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), SAMPLING_MS));
   const found = await Promise.all(
-    sourcesOf(useDesigner.getState().document).map(({ key, topic, value }) =>
+    sourcesOf(document).map(({ key, topic, value }) =>
       Promise.race([
         late,
         sampleTopic(ws, topic, { ...asked, key, value }).then(
@@ -63,21 +64,27 @@ async function sampled(ws: string): Promise<unknown[]> {
 
 /**
  * The inputs that a search begins with: the records in *Simulate*, the inputs of the topology's tests, and records of
- * its topics.
+ * its topics in an environment.
  */
-async function seeds(ws: string, topology: number): Promise<unknown[][]> {
+async function seeds(
+  ws: string,
+  topology: number,
+  environment: string | null,
+): Promise<unknown[][]> {
+  const { document } = useDesigner.getState();
+  const there = inEnvironment(document, environment);
   const [tests, records] = await Promise.all([
     listTests(topology).then(
       (page) => page.results,
       () => [],
     ),
-    sampled(ws),
+    sampled(ws, there),
   ]);
   const { rows } = useSimulation.getState();
-  const { lines, bad } = linesOf(rows, sourcesOf(useDesigner.getState().document));
+  const { lines, bad } = linesOf(rows, sourcesOf(document));
   const own = bad.length === 0 && lines.length > 0 ? [[...lines]] : [];
-  const given = [...own, ...tests.slice(0, MOST_SEEDS).map((test) => [...test.inputs]), records];
-  return given
+  const kept = [...own, ...tests.slice(0, MOST_SEEDS).map((test) => [...test.inputs])];
+  return [...kept.map((lines) => [...linesFor<unknown>(lines, document, there)]), records]
     .map((inputs) => inputs.filter((line) => !("restart" in (line as object))))
     .filter((inputs) => inputs.length > 0);
 }
@@ -95,8 +102,8 @@ async function watch(
   }
 }
 
-/** A search that is canceled when the component is unmounted. */
-export function useSearch(ws: string, topology: number | null) {
+/** A search that is canceled when the component is unmounted. `environment`: whose topics it samples. */
+export function useSearch(ws: string, topology: number | null, environment: string | null) {
   const [search, setSearch] = useState<Search>({ state: "none" });
   const running = useRef<{ readonly run: string; readonly over: AbortController } | null>(null);
   const cancelled = useRef(false);
@@ -110,7 +117,7 @@ export function useSearch(ws: string, topology: number | null) {
 
   const found = async (load: () => Promise<Sides>, run: string, signal: AbortSignal) => {
     const sides = await load();
-    const inputs = topology === null ? [] : await seeds(ws, topology);
+    const inputs = topology === null ? [] : await seeds(ws, topology, environment);
     const began = performance.now();
     for (;;) {
       const watching = new AbortController();

@@ -3,6 +3,7 @@ import { sourcesOf } from "../simulate/scenario";
 import type { TopologyDocument } from "./document";
 import {
   addParameter,
+  inEnvironment,
   parametersOf,
   removeParameter,
   renameParameter,
@@ -43,6 +44,13 @@ const document: TopologyDocument = {
   ],
   edges: [],
 };
+
+test("an environment's values become the defaults, those of others stay", () => {
+  const { parameters } = inEnvironment(document, "prod");
+  expect(parameters?.orders).toMatchObject({ default: "orders-2" });
+  expect(parameters?.low).toMatchObject({ default: 10 });
+  expect(inEnvironment(document, null)).toBe(document);
+});
 
 const paramsAt = (made: TopologyDocument, id: string) =>
   made.nodes.find((node) => node.id === id)?.params;

@@ -95,6 +95,22 @@ export function withDefaults(document: TopologyDocument): TopologyDocument {
   });
 }
 
+/** The document with the values of an environment as the defaults of its parameters. */
+export function inEnvironment(
+  document: TopologyDocument,
+  environment: string | null,
+): TopologyDocument {
+  const declared = parametersOf(document);
+  if (environment === null || declared.length === 0) return document;
+  const parameters = Object.fromEntries(
+    declared.map(([name, each]) => [
+      name,
+      { ...each, default: each.values?.[environment as Environment] ?? each.default },
+    ]),
+  );
+  return { ...document, parameters };
+}
+
 /** A name that no parameter has. */
 function freshName(document: TopologyDocument, wanted: string): string {
   const taken = new Set(parametersOf(document).map(([name]) => name));

@@ -1,19 +1,15 @@
 import { Button } from "@mantine/core";
-import { Suspense, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { parametersOf } from "../graph/parameters";
 import { t } from "../ui/i18n";
-import { later } from "../ui/later";
+import { openParameters } from "../versions/editing";
 import { Section } from "./Section";
 import { asText } from "./widgets/widget";
-
-const ParametersDialog = later(async () => (await import("./ParametersDialog")).ParametersDialog);
 
 /** The parameters of the topology with their defaults, and the way to edit them. */
 export function TopologyParameters() {
   const document = useDesigner((state) => state.document);
   const readOnly = useDesigner((state) => state.readOnly);
-  const [editing, setEditing] = useState(false);
   const parameters = parametersOf(document);
   if (readOnly && parameters.length === 0) return null;
   return (
@@ -35,14 +31,9 @@ export function TopologyParameters() {
           </span>
         </div>
       ))}
-      <Button variant="default" onClick={() => setEditing(true)} data-testid="edit-parameters">
+      <Button variant="default" onClick={() => openParameters(true)} data-testid="edit-parameters">
         {readOnly ? t("Show values…") : t("Edit parameters…")}
       </Button>
-      {editing ? (
-        <Suspense fallback={null}>
-          <ParametersDialog onClose={() => setEditing(false)} />
-        </Suspense>
-      ) : null}
     </Section>
   );
 }

@@ -43,6 +43,7 @@ import {
   endEditing,
   flushDraft,
   lastFlush,
+  openParameters,
   retryDraft,
   useEditing,
 } from "../versions/editing";
@@ -65,6 +66,9 @@ const PromoteDialog = later(
   async () => (await import("../deployments/PromoteDialog")).PromoteDialog,
 );
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
+const ParametersDialog = later(
+  async () => (await import("../inspector/ParametersDialog")).ParametersDialog,
+);
 const ImportDialog = later(async () => (await import("./ImportDialog")).ImportDialog);
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
 const CommentsFeed = later(async () => (await import("../comments/CommentsFeed")).CommentsFeed);
@@ -347,6 +351,9 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         <CommentsFeed topology={topology.id} />
         {dialog === "save" ? <SaveDialog /> : null}
         {dialog === "import" ? <ImportDialog ws={ws} /> : null}
+        {dialog === "parameters" ? (
+          <ParametersDialog onClose={() => openParameters(false)} />
+        ) : null}
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}
         {starting ? <StartDialog /> : null}
         {scaling ? <ScaleDialog /> : null}

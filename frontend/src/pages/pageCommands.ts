@@ -2,19 +2,24 @@
 
 import { useMantineColorScheme } from "@mantine/core";
 import { useEffect } from "react";
+import type { Deployment } from "../api/types";
 import { type Command, type CommandContext, chosenNodes } from "../commands/command";
 import { registerCommand } from "../commands/registry";
 import { act } from "../deployments/acting";
 import { deployNow } from "../deployments/deploy";
+import { environmentOf, targetsAfter } from "../deployments/environments";
+import { beginPromotion } from "../deployments/promoting";
 import { drawing } from "../designer/drawn";
 import { useSimulated } from "../designer/simulated";
+import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { notifyError } from "../frame/notify";
 import { findNode, isStoreKind } from "../graph/document";
+import { ENVIRONMENTS, type Environment, parametersOf } from "../graph/parameters";
 import { useLive } from "../live/store";
 import type { Move } from "../simulate/moves";
 import { type Phrase, phrase, t } from "../ui/i18n";
-import { openImport, openSave, useEditing } from "../versions/editing";
+import { openImport, openParameters, openSave, useEditing } from "../versions/editing";
 
 const PANELS = [
   ["problems", phrase("Show problems")],
@@ -37,6 +42,15 @@ function runsTo(context: CommandContext): string | undefined {
   if (id === undefined || others.length > 0) return undefined;
   const node = findNode(designer.document, id) ?? findNode(drawing(designer), id);
   return node === undefined || isStoreKind(node.kind) ? undefined : id;
+}
+
+/** The shown deployment, if its version can be promoted to an environment. */
+function promotable(environment: Environment): Deployment | null {
+  const { deployment } = useLive.getState();
+  if (deployment === null) return null;
+  const own = environmentOf(deployment);
+  const named = own !== null || parametersOf(useDesigner.getState().document).length > 0;
+  return named && targetsAfter(own).includes(environment) ? deployment : null;
 }
 
 function running(): boolean {
@@ -86,12 +100,31 @@ export function usePageCommands(rights: {
         run: openImport,
       },
       {
+        id: "parameters",
+        group: "topology",
+        title: () => t("Parameters and environments…"),
+        enabled: ({ designer }) => designer.topologyId !== null && !designer.isFragment,
+        run: () => openParameters(true),
+      },
+      {
         id: "deploy",
         group: "topology",
         title: () => t("Deploy"),
         enabled: ({ designer }) => operator && !designer.isFragment,
         run: () => deployNow(null),
       },
+      ...ENVIRONMENTS.map(
+        (environment): Command => ({
+          id: `promote-${environment}`,
+          group: "topology",
+          title: () => t("Promote to {environment}…", { environment }),
+          enabled: () => operator && promotable(environment) !== null,
+          run: async () => {
+            const source = promotable(environment);
+            if (source !== null) await beginPromotion(source, environment);
+          },
+        }),
+      ),
       {
         id: "stop-deployment",
         group: "topology",

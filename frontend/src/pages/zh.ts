@@ -257,6 +257,8 @@ export const zh = {
   "Withdraw the approval": "撤回批准",
   Approve: "批准",
   "approved by {names}": "由 {names} 批准",
+  "Parameters and environments…": "参数与环境…",
+  "Promote to {environment}…": "推广到 {environment}…",
   "Simulate up to the node": "模拟到此节点",
   Fragment: "片段",
   Canvas: "画布",

@@ -112,6 +112,26 @@ export function sourcesOf(document: TopologyDocument): readonly Source[] {
   });
 }
 
+/**
+ * Input lines of one document as those of another with the same sources, in which parameters have other values: topics
+ * are renamed.
+ */
+export function linesFor<Line>(
+  lines: readonly Line[],
+  from: TopologyDocument,
+  to: TopologyDocument,
+): readonly Line[] {
+  if (from === to) return lines;
+  const others = sourcesOf(to);
+  const names = new Map(
+    sourcesOf(from).map(({ topic }, index) => [topic, others[index]?.topic ?? topic]),
+  );
+  return lines.map((line) => {
+    const topic = names.get(String((line as { topic?: unknown }).topic));
+    return topic === undefined ? line : { ...line, topic };
+  });
+}
+
 function sourceOf(node: DocumentNode, topic: string): Source {
   const params = paramsOf(node) as Record<string, unknown>;
   const time = /^value\.(\w+)$/.exec(String(params.timestamp ?? "").trim());

@@ -158,7 +158,11 @@ export function Empty(props: { title: string; children?: ReactNode; action?: Rea
 /** A sentence in a tinted box. */
 export function Note(props: { tone?: Tone; icon?: ReactNode; children: ReactNode }) {
   return (
-    <div className="ui-note" data-tone={props.tone ?? "neutral"}>
+    <div
+      className="ui-note"
+      data-tone={props.tone ?? "neutral"}
+      role={props.tone === "failed" ? "alert" : undefined}
+    >
       {props.icon}
       <div>{props.children}</div>
     </div>

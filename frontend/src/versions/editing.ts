@@ -36,7 +36,7 @@ interface Editing {
   readonly conflict: Conflict | null;
   readonly saving: boolean;
   readonly deploying: boolean;
-  readonly dialog: "save" | "import" | null;
+  readonly dialog: "save" | "import" | "parameters" | null;
 }
 
 const CLOSED: Editing = {
@@ -300,4 +300,9 @@ export function openImport(): void {
 /** Opens the dialog that saves a version. */
 export function openSave(): void {
   if (useEditing.getState().topology !== null) useEditing.setState({ dialog: "save" });
+}
+
+/** Opens the parameters of the topology, or closes them. */
+export function openParameters(open: boolean): void {
+  useEditing.setState({ dialog: open ? "parameters" : null });
 }

@@ -17,7 +17,7 @@ from millrace_model.documents import TopologyDocument
 from millrace_runtime import columns
 from millrace_runtime.counterexamples.constants import KEYS, Constants, Focus, topics_of
 from millrace_runtime.formats import Format
-from millrace_runtime.results.lines import Line
+from millrace_runtime.results.lines import Line, partition_by_key
 
 _NULL = 0.08
 _MOST_LINES = 40
@@ -81,6 +81,7 @@ class Inputs:
             topic: (_type_of(key), _type_of(value), partitions)
             for topic, ((key, value), partitions) in topics.items()
         }
+        self._key_formats = {topic: key for topic, ((key, _), _) in topics.items()}
         self._focus = focus
         self._focused = [topic for topic in self._topics if topic in focus.topics]
         self._constants = Constants.of(
@@ -93,6 +94,8 @@ class Inputs:
         self._pool: dict[str, list[Any]] = {}
         #: How many values of a type records of the current input share.
         self._distinct = len(KEYS)
+        #: Whether all values of a type are the same in the current input, so that all records meet.
+        self._same = False
         #: Spans of time of the current input: few, so that records meet at the ends of windows.
         self._spans: list[int] = []
 
@@ -110,6 +113,8 @@ class Inputs:
         """Return an input that differs from `lines` in a few places; `others` may be spliced in."""
         self._begin(lines)
         made = copy.deepcopy(list(lines))
+        if self._maybe(self._rates.late):
+            return self._late_again(made)[:_MOST_LINES]
         for _ in range(self._chance.choice((1, 1, 2, 3))):
             place = self._chance.randrange(len(made) + 1)
             what = self._chance.random()
@@ -130,6 +135,7 @@ class Inputs:
         """Choose what the records of an input share: the keys of `lines`, and some spans."""
         self._pool = {}
         self._distinct = self._chance.randint(1, len(KEYS))
+        self._same = self._distinct == 1 and self._maybe(0.5)
         for line in lines:
             if (topic := self._topics.get(line.get("topic", ""))) and line.get("key") is not None:
                 pool = self._pool.setdefault(json.dumps(topic[0]), [])
@@ -157,10 +163,7 @@ class Inputs:
             return {"advance_wall_clock": self._one_of([*self._spans, self._of("spans")])}
         focused = self._focused and self._maybe(0.7)
         topic = self._one_of(self._focused if focused else list(self._topics))
-        partitions = self._topics[topic][2]
         line = self._record(topic)
-        if partitions > 1 and self._maybe(0.3) and (part := self._chance.randrange(partitions)):
-            line["partition"] = part
         self._set_time(line, self._time(before))
         if self._maybe(self._rates.headers):
             names = (*KEYS, self._of("texts"))
@@ -179,18 +182,65 @@ class Inputs:
         """
         topics = self._focused or list(self._topics)
         lines: list[Line] = [self._record(self._one_of(topics)) for _ in range(3)]
-        first, ahead, late = lines
-        begin = 0 if self._maybe(0.6) else self._one_of(self._spans)
-        self._set_time(first, begin)
-        self._set_time(ahead, begin + self._of("spans"))
+        first, _, late = lines
         if self._topics[late["topic"]][0] == self._topics[first["topic"]][0]:
             late["key"] = copy.deepcopy(first["key"])
-        self._set_time(late, max(0, begin + self._one_of((0, 0, 0, 1, -1))))
+            self._set_partition(late)
+        self._set_late(lines)
         return lines
+
+    def _late_again(self, lines: list[Line]) -> list[Line]:
+        """Return lines, and one of their records three times, with times as in `_late`.
+
+        Where a record passes joins and filters, its copies do, too. Half of the time all others
+        are as old as the first copy, which is late otherwise.
+        """
+        topics = self._focused or list(self._topics)
+        records = [line for line in lines if line.get("topic") in topics]
+        if not records:
+            return lines
+        record = self._one_of(records)
+        copies = [copy.deepcopy(record) for _ in range(3)]
+        begin = self._set_late(copies)
+        if self._maybe(0.5):
+            for line in lines:
+                if "topic" in line:
+                    self._set_time(line, begin)
+        return [*lines, *copies]
+
+    def _set_late(self, lines: Sequence[Line]) -> int:
+        """Set the times of three records: one, one ahead of it, and a late one. Return the first.
+
+        The first one is at 0 or at the end of a span.
+        """
+        first, ahead, late = lines
+        begin = 0 if self._maybe(0.6) else int(self._one_of(self._spans))
+        self._set_time(first, begin)
+        self._set_time(ahead, begin + self._of("spans"))
+        self._set_time(late, max(0, begin + self._one_of((0, 0, 0, 1, -1))))
+        return begin
 
     def _record(self, topic: str) -> Line:
         key, value, _ = self._topics[topic]
-        return {"topic": topic, "key": self._value(key, 0.85), "value": self._value(value)}
+        line: Line = {"topic": topic, "key": self._value(key, 0.85), "value": self._value(value)}
+        self._set_partition(line)
+        return line
+
+    def _set_partition(self, line: Line) -> None:
+        """Set the partition of a record: most of the time that of its key, as producers do.
+
+        Tables are only found by records that were repartitioned if theirs have such partitions.
+        """
+        partitions = self._topics[line["topic"]][2]
+        if partitions == 1:
+            return
+        line.pop("partition", None)
+        if self._maybe(0.8):
+            place = partition_by_key(line, self._key_formats[line["topic"]], partitions)
+        else:
+            place = self._chance.randrange(partitions)
+        if place:
+            line["partition"] = place
 
     def _change(self, line: Line, before: Sequence[Line]) -> None:
         if "advance_wall_clock" in line:
@@ -204,6 +254,7 @@ class Inputs:
         elif what < 0.5:
             line["key"] = self._value(key, 0.7)
             line.pop("key_bytes", None)
+            self._set_partition(line)
         elif isinstance(line.get("value"), dict) and line["value"] and what < 0.9:
             name = self._one_of(list(line["value"]))
             fields = {each["name"]: each["type"] for each in value["fields"]} if value else {}
@@ -265,7 +316,7 @@ class Inputs:
                 for _ in range(self._chance.randint(0, 2))
             }
         pool = self._pool.setdefault(json.dumps(kind), [])
-        if pool and self._maybe(shared):
+        if pool and (self._same or self._maybe(shared)):
             return self._one_of(pool)
         made = self._plain(str(name))
         if len(pool) < self._distinct and made not in pool:

@@ -112,6 +112,15 @@ def partition_of(row: OperatorRow, partitions: int) -> int:
     """Return the partition of an output in a topic with this number of partitions."""
     if row["partition"] is not None:
         return int(row["partition"])
-    key = row["partition_key"] or row["key_bytes"]
+    return _partition(row["partition_key"] or row["key_bytes"], partitions)
+
+
+def partition_by_key(line: Line, format: Format, partitions: int) -> int:
+    """Return the partition to which a producer writes a record with the key of an input line."""
+    return _partition(_line_bytes(line, "key", format, 0), partitions)
+
+
+@functools.lru_cache(maxsize=4_096)
+def _partition(key: str | None, partitions: int) -> int:
     raw = base64.b64decode(key) if key else None
     return int(columns.gateway().Partitioner.partition(raw, partitions))

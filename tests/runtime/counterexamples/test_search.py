@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from millrace_runtime import MillraceError
 from millrace_runtime.counterexamples import Searched, search
 from millrace_runtime.testing.sessions import analyzer_of, session
+
+from launcher.places import REPOSITORY
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 Change = Callable[[Any], None]
@@ -82,6 +85,19 @@ def test_other_windows_give_a_difference(name: str, value: int, most: int) -> No
     found = compared(param("count", name, value), seconds=60).found
     assert found is not None
     assert len(found.inputs) <= most
+
+
+def test_a_grace_behind_joins_and_filters_is_found() -> None:
+    """It takes four records: a user and an item of one place, and an order that is too late."""
+    file = REPOSITORY / "tests" / "conformance" / "scenarios" / "N01b.json"
+    old = json.loads(file.read_text("utf-8"))["topology"]
+    new = copy.deepcopy(old)
+    (count,) = (each for each in new["nodes"] if each["id"] == "per-hour")
+    count["params"]["window"]["grace"] = 1
+    spark = session()
+    found = search(spark, analyzer_of(spark), old, new, seconds=60).found
+    assert found is not None
+    assert len(found.inputs) <= 5
 
 
 def test_other_words_and_names_give_no_difference() -> None:
