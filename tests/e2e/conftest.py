@@ -75,7 +75,7 @@ def page(
 
     def note(message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
-            complaints.append(f"{message.type}: {message.text}")
+            complaints.append(f"{message.type}: {message.text} {message.location['url']}")
 
     found.on("console", note)
     found.on("pageerror", lambda error: complaints.append(str(error)))

@@ -48,6 +48,7 @@ function serve(answers: readonly (DifferenceSearch | Promise<DifferenceSearch>)[
     calls.push({ method, path, body });
     let answer: unknown = { state: "ready", progress: { done: 1234, lines: 20_000 } };
     if (path.endsWith("/tests")) answer = { count: 1, results: [{ inputs: [record] }] };
+    if (path.endsWith("/topics")) answer = [{ name: "prod-orders", partitions: 1 }];
     if (path.endsWith("/samples")) answer = { lines: [], skipped: 0 };
     if (path.endsWith("/differences")) answer = await left.shift();
     if (method === "POST" && path.endsWith("/simulations")) {
@@ -133,8 +134,12 @@ test("a found input is shown with both results, and opened in Simulate", async (
 });
 
 test("a search before a promotion begins with records of the environment's topics", async () => {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
-  const params = { topics: ["${orders}"], key: { format: "string" }, value: { format: "json" } };
+  const params = {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the document
+    topics: ["${orders}", "missing"],
+    key: { format: "string" },
+    value: { format: "json" },
+  };
   useDesigner.setState({
     document: {
       ...emptyDocument("orders"),
@@ -151,6 +156,11 @@ test("a search before a promotion begins with records of the environment's topic
   expect(calls.some(({ path }) => path.includes("/prod-orders/samples"))).toBe(true);
   await click("Open in Simulate");
   expect(useSimulation.getState().rows.map(({ topic }) => topic)).toEqual(["orders"]);
+  // A topic that does not exist is not asked for records.
+  const sampled = calls.filter(({ path }) => path.endsWith("/samples"));
+  expect(sampled.map(({ path }) => path)).toEqual([
+    "/api/workspaces/main/topics/prod-orders/samples",
+  ]);
   useDesigner.setState({ document: emptyDocument("empty") });
   await close();
 });

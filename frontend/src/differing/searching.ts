@@ -7,12 +7,12 @@ import {
   prepareSimulator,
   searchDifference,
 } from "../api/compileCalls";
-import { sampleTopic } from "../api/topicCalls";
+import { listTopics, sampleTopic } from "../api/topicCalls";
 import type { DifferenceSearch, TopologyDocument } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { inEnvironment } from "../graph/parameters";
 import { PATIENCE_MS, wait } from "../simulate/polling";
-import { linesFor, linesOf, sourcesOf } from "../simulate/scenario";
+import { linesFor, linesOf, type Source, sourcesOf } from "../simulate/scenario";
 import { useSimulation } from "../simulate/store";
 import { t } from "../ui/i18n";
 
@@ -47,16 +47,16 @@ export type Search =
 async function sampled(ws: string, document: TopologyDocument): Promise<unknown[]> {
   const asked = { count: MOST_SAMPLED, start: "latest", headers: true, masks: {} } as const;
   const late = new Promise<[]>((resolve) => setTimeout(() => resolve([]), SAMPLING_MS));
+  const there = listTopics(ws).then(
+    (topics) => new Set(topics.map(({ name }) => name)),
+    () => new Set<string>(),
+  );
+  const newest = async ({ key, topic, value }: Source) => {
+    if (!(await there).has(topic)) return [];
+    return (await sampleTopic(ws, topic, { ...asked, key, value })).lines;
+  };
   const found = await Promise.all(
-    sourcesOf(document).map(({ key, topic, value }) =>
-      Promise.race([
-        late,
-        sampleTopic(ws, topic, { ...asked, key, value }).then(
-          ({ lines }) => lines,
-          () => [],
-        ),
-      ]),
-    ),
+    sourcesOf(document).map((source) => Promise.race([late, newest(source).catch(() => [])])),
   );
   const timeOf = (line: Readonly<Record<string, unknown>>) => Number(line.timestamp ?? 0);
   return found.flat().sort((one, other) => timeOf(one) - timeOf(other));
