@@ -26,8 +26,8 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any, TypedDict
 
-#: seconds to wait for a process that ends
-END_SECONDS = 10.0
+#: seconds to wait for a process that ends, whose Java may write an archive of its classes
+END_SECONDS = 60.0
 #: seconds to wait for one that starts
 STARTING_SECONDS = 120.0
 #: default of MILLRACE_RESIDENT_MINUTES
