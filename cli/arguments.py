@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from millrace_compiler.state import plan_text
+
 from launcher.commands import COMMANDS
 
 #: of the values of a topology's parameters
@@ -29,28 +31,7 @@ def parser() -> argparse.ArgumentParser:
 def deploy_options(p: argparse.ArgumentParser) -> None:
     """Options of `deploy` over a server's API; those without it are the backend's."""
     p.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
-    which = p.add_mutually_exclusive_group()
-    which.add_argument(
-        "--to", type=int, metavar="VERSION", help="the version to deploy (default: the newest)"
-    )
-    which.add_argument("--document", metavar="DOC", help="save DOC as a new version and deploy it")
-    p.add_argument(
-        "--plan",
-        action="store_true",
-        help="show the plan only (exit code 1: a decision is missing)",
-    )
-    for option, name, help_ in (
-        ("--reset", "STORE", "start this store empty"),
-        ("--drop", "STORE", "drop this store, which the version does not have"),
-        ("--convert", "STORE=EXPRESSION", "convert each value by a SQL expression over old"),
-    ):
-        p.add_argument(option, action="append", default=[], metavar=name, help=help_)
-    p.add_argument("--json", action="store_true", help="print the plan as JSON")
-    p.add_argument(
-        "--server",
-        metavar="URL",
-        help="the server's address (default: MILLRACE_SERVER); MILLRACE_TOKEN is an API token",
-    )
+    plan_text.add_options(p)
 
 
 def compile_options(p: argparse.ArgumentParser) -> None:

@@ -51,21 +51,31 @@ class _Refused(Exception):
         super().__init__(f"{error.get('message', '')} {error.get('hint', '')}".strip())
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Ends with the answer of the server itself: another one would get the token."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return no request to follow."""
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
+
+
 class _Server:
     """The API of a server, with a token."""
 
     def __init__(self, address: str, token: str) -> None:
-        self._address, self._token = address.rstrip("/"), token
+        self.address, self._token = address.rstrip("/"), token
 
     def ask(self, path: str, sent: object = None) -> Any:
         """GET, or POST what is sent. Raises _Refused, or MillraceError if it does not respond."""
         request = urllib.request.Request(  # noqa: S310 - http or https, see `_server`
-            f"{self._address}/api/{path}",
+            f"{self.address}/api/{path}",
             data=None if sent is None else json.dumps(sent).encode(),
             headers={"Authorization": f"Token {self._token}", "Content-Type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
+            with _opener.open(request, timeout=SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -74,7 +84,7 @@ class _Server:
             reason = getattr(error, "reason", None) or error
             raise MillraceError(
                 "server_unreachable",
-                f"The server {self._address} does not respond as Millrace does: {reason}.",
+                f"The server {self.address} does not respond as Millrace does: {reason}.",
             ) from None
 
 
@@ -115,8 +125,8 @@ def deploy_command(arguments: argparse.Namespace) -> int:
     except _Refused as error:
         print(f"{_place(arguments.document, error.error)}{error}", file=sys.stderr)
         return 1
-    told = f"Version {plan['version']} is being deployed. The page shows the steps."
-    print(told, file=sys.stderr)
+    told = f"Version {plan['version']} is being deployed on {server.address}."
+    print(told, "The page shows the steps.", file=sys.stderr)
     return 0
 
 

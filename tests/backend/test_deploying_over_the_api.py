@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +61,7 @@ def test_a_version_is_planned_decided_and_deployed(running: Deployment, deploy: 
     assert "no store other" in deploy("--drop", "other", code=1)[2]
     running.refresh_from_db()
     assert running.version.number == 1
-    assert "Version 4 is being deployed." in deploy("--drop", "sum")[2]
+    assert "Version 4 is being deployed on http://" in deploy("--drop", "sum")[2]
     running.refresh_from_db()
     assert running.version.number == 4
 
@@ -112,3 +114,28 @@ def test_the_plan_of_a_document_that_is_not_saved(
     assert client.post(path, {"document": summing("INT", "total")}).json()["version"] == 4
     for given in ({}, {"version": 2, "document": summing("INT")}):
         assert client.post(path, given).status_code == 400
+
+
+def test_a_redirection_does_not_get_the_token(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(302)
+            self.send_header("Location", f"http://127.0.0.1:{server.server_port}/stolen")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("MILLRACE_TOKEN", "mr_secret")
+        assert main(["deploy", "1", "--server", f"http://127.0.0.1:{server.server_port}"]) == 1
+        server.shutdown()
+    assert asked == ["/api/deployments/1"]
+    assert "The server answers 302" in capsys.readouterr().err

@@ -86,6 +86,19 @@ def test_other_settings_have_another_process_which_replaces_the_first(run: Run) 
     assert residents.living() == []
 
 
+def test_a_deploy_that_names_a_server_uses_its_api(run: Run) -> None:
+    away = "http://127.0.0.1:9"
+    for words, settings in (
+        (("deploy", "1", "--server", away), {}),
+        (("deploy", "1", f"--server={away}"), {}),
+        (("deploy", "1"), {"MILLRACE_SERVER": away}),
+    ):
+        done = run(*words, MILLRACE_TOKEN="mr_any", **settings)
+        assert done.returncode == 2
+        assert f"The server {away} does not respond" in done.stderr
+    assert residents.living() == []
+
+
 @pytest.mark.alone
 def test_the_next_calls_take_a_fraction_of_the_first(run: Run) -> None:
     times = []

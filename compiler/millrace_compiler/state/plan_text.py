@@ -1,7 +1,8 @@
-"""The plan of a deployment as text, and decisions about its stores from a command line."""
+"""The command line of `deploy`: its options, decisions about stores, and the plan as text."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Collection, Sequence
 
 from millrace_model.changes import PlannedPlace, PlannedStore, StartPlanJson
@@ -15,6 +16,33 @@ _UNITS = ("KB", "MB", "GB", "TB")
 
 class DecisionError(ValueError):
     """A decision that cannot be read, that is missing, or that is about no store of the plan."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is deployed, and what happens to its stores."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--to", type=int, metavar="VERSION", help="the version to deploy (default: the newest)"
+    )
+    which.add_argument("--document", metavar="DOC", help="save DOC as a new version and deploy it")
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="show the plan only (exit code 1: a decision is missing)",
+    )
+    for option, name, help_ in (
+        ("--reset", "STORE", "start this store empty"),
+        ("--drop", "STORE", "drop this store, which the version does not have"),
+        ("--convert", "STORE=EXPRESSION", "convert each value by a SQL expression over old"),
+    ):
+        parser.add_argument(option, action="append", default=[], metavar=name, help=help_)
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+    parser.add_argument(
+        "--server",
+        metavar="URL",
+        help="deploy over the API of this server (default: MILLRACE_SERVER), with the API token in "
+        "MILLRACE_TOKEN",
+    )
 
 
 def decisions(reset: Sequence[str], drop: Sequence[str], convert: Sequence[str]) -> Decisions:

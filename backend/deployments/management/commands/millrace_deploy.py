@@ -11,6 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from millrace_backend.errors import ApiError
 from millrace_compiler.state.plan_text import (
     DecisionError,
+    add_options,
     decisions,
     plan_text,
     require_decided,
@@ -37,33 +38,10 @@ class Command(DeploymentCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options."""
         super().add_arguments(parser)
-        which = parser.add_mutually_exclusive_group()
-        which.add_argument(
-            "--to", type=int, metavar="VERSION", help="the version to deploy (default: the newest)"
-        )
-        which.add_argument(
-            "--document", metavar="DOC", help="save DOC as a new version and deploy it"
-        )
+        # With --server, the launcher runs another command, which has the same options.
+        add_options(parser)
         # What the launcher writes for a program: {"name": "job.py", "places": {node: line}}.
         parser.add_argument("--program", help=SUPPRESS)
-        parser.add_argument(
-            "--plan",
-            action="store_true",
-            help="show the plan only (exit code 1: a decision is missing)",
-        )
-        for option, name, help_ in (
-            ("--reset", "STORE", "start this store empty"),
-            ("--drop", "STORE", "drop this store, which the version does not have"),
-            ("--convert", "STORE=EXPRESSION", "convert each value by a SQL expression over old"),
-        ):
-            parser.add_argument(option, action="append", default=[], metavar=name, help=help_)
-        parser.add_argument("--json", action="store_true", help="print the plan as JSON")
-        # With it, the launcher runs another command, which has the same options.
-        parser.add_argument(
-            "--server",
-            metavar="URL",
-            help="deploy over the API of a server instead, with the token in MILLRACE_TOKEN",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Show the plan; without `--plan`, deploy the version as well."""
