@@ -136,7 +136,7 @@ def measure(job: Path, broker: str, url: str, scratch: Path, probes: int) -> lis
 
 def _probe(driver: Driver, broker: str, number: int) -> float:
     """Return the seconds from a record's acknowledgement to the report that counts it."""
-    producer = Producer({"bootstrap.servers": broker, "linger.ms": 0})
+    producer = Producer({"bootstrap.servers": broker, "linger.ms": 0, "log_level": 0})
     producer.produce("start-lines", f"word{number} again", "probe")
     producer.flush(30)
     began = time.monotonic()
@@ -168,7 +168,7 @@ def main() -> int:
             [NewTopic(name, 4, 1) for name in document["topics"]]
         ).values():
             made.result()
-        producer = Producer({"bootstrap.servers": broker.address})
+        producer = Producer({"bootstrap.servers": broker.address, "log_level": 0})
         producer.produce("start-lines", "the first line", "probe")
         producer.flush(30)
         with redis_server(scratch / "redis") as url:
