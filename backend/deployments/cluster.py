@@ -12,6 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 from millrace_backend import kafka
 from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import TopologyDocument
+from millrace_services.topics import listed
 
 #: number of similar names to suggest for a missing topic
 NEAREST = 3
@@ -74,7 +75,8 @@ def create_missing(
 ) -> list[str]:
     """Create the missing topics (name to partitions), and return the names of those created.
 
-    ``retention_ms``: by name; the default is that of the broker, -1 keeps records without limit.
+    Those who then list the cluster's topics find them. ``retention_ms``: by name; the default is
+    that of the broker, -1 keeps records without limit.
     Raises Unavailable if the cluster does not respond or refuses.
     """
     kept = retention_ms or {}
@@ -95,7 +97,9 @@ def create_missing(
                 operation_timeout=kafka.ANSWER_SECONDS,
                 request_timeout=kafka.ANSWER_SECONDS,
             )
-            return [name for name, future in made.items() if _created(future)]
+            created = [name for name, future in made.items() if _created(future)]
+            listed(existing_topics, absent, kafka.ANSWER_SECONDS)
+            return created
     return []
 
 

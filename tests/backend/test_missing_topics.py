@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
+from millrace_services.topics import listed
 from topologies.models import Topology
 
 from tests.runtime import topics
@@ -79,6 +80,12 @@ def test_topics_are_created_with_the_chosen_partitions_and_retention(
     assert found.result()["retention.ms"].value == "-1"
     audit = client_of(people.admin).get("/api/workspaces/main/audit").json()["results"]
     assert [each["action"] for each in audit].count("topic.create") == 2
+
+
+def test_a_new_topic_is_waited_for_until_the_broker_lists_it() -> None:
+    answers = iter([{"old"}, {"old"}, {"old", "new"}])
+    assert "new" in listed(lambda: next(answers), ["old", "new"], seconds=5.0)
+    assert listed(lambda: {"old"}, ["never"], seconds=0.1) == {"old"}
 
 
 def test_a_workspace_creates_no_topic_outside_of_its_prefixes(

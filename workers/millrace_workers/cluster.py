@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, TopicMetadata  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewTopic
+from millrace_services.topics import listed
 
 from millrace_workers.model import Cause, Failure, Rejected, Unanswered
 
@@ -59,8 +60,12 @@ class KafkaTopics:
         Raises Unanswered if the cluster does not respond, Rejected if it refuses.
         """
         admin = AdminClient(self._config)
+
+        def existing() -> dict[str, TopicMetadata]:
+            return admin.list_topics(timeout=ANSWER_SECONDS).topics
+
         try:
-            there = admin.list_topics(timeout=ANSWER_SECONDS).topics
+            there = existing()
             absent = [name for name in needed if name not in there]
             if create and absent:
                 made = admin.create_topics(
@@ -70,7 +75,7 @@ class KafkaTopics:
                 )
                 for future in made.values():
                     self._done(future.result)
-                there = admin.list_topics(timeout=ANSWER_SECONDS).topics
+                there = listed(existing, needed, ANSWER_SECONDS)
         except KafkaException as error:
             reason = error.args[0]
             text = reason.str() if isinstance(reason, KafkaError) else str(reason)
