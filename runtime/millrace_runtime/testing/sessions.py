@@ -28,8 +28,7 @@ def begin() -> None:
     global _early  # noqa: PLW0603 - a process has one session of tests
     started = sys.modules.get("pyspark") is not None and _context() is not None
     if _early is None and _made is None and not started and early.possible(os.environ):
-        options = (*class_archive.IN_PLACE, *class_archive.of_tests().use_or_make())
-        _early = simulation.early(options)
+        _early = simulation.early(class_archive.of_tests().use_or_make())
         atexit.register(_end)
 
 
