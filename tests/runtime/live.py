@@ -30,6 +30,8 @@ SLOTS = 48
 #: The shortest batch that Spark accepts in real-time mode.
 BATCH = "5 seconds"
 PATIENCE_SECONDS = 60.0
+#: headers of dead letters in which the engines word an error; the oracle leaves them out
+ERRORS = "__streams.errors."
 
 
 class Engines:
@@ -207,7 +209,9 @@ def sink_formats(graph: Any, topic: str, *, dead: bool) -> tuple[Any, Any]:
         return {"format": "bytes"}, {"format": "bytes"}
     sinks = [node["params"] for node in graph["nodes"] if node["op"] == "to"]
     named = [params for params in sinks if params.get("topic") == topic] or [
-        params for params in sinks if params.get("topic_expression")
+        params
+        for params in sorted(sinks, key=lambda params: f"'{topic}'" not in str(params))
+        if params.get("topic_expression")
     ]
     return named[0]["key"], named[0]["value"]
 
@@ -260,7 +264,11 @@ class Play:
                     "key": decode(record.key(), key),
                     "value": decode(record.value(), value),
                     "timestamp": message.timestamp()[1],
-                    "headers": {n: None if v is None else v.decode() for n, v in headers},
+                    "headers": {
+                        name: None if content is None else content.decode()
+                        for name, content in headers
+                        if not name.startswith(ERRORS)
+                    },
                 }
             )
         return len(self.outputs)
