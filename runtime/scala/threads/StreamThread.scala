@@ -134,7 +134,7 @@ object StreamThread {
   private[millrace] val backlog = 500
 
   /** Up to so many ms are added to the time between two commits under exactly once, the fewer records a second come. */
-  private[millrace] val fewMs = 190L
+  private[millrace] val fewMs = 280L
   private[millrace] val few = 200.0
 
   private val workers = Executors.newCachedThreadPool { r =>
