@@ -25,6 +25,10 @@ _LOADED = (
     "deployments.management.acting",
     "deployments.actions",
     "deployments.state_plan",
+    "millrace_compiler.isolated.here",
+    "millrace_compiler.state.state_changes",
+    "millrace_compiler.state.state_schema",
+    "topologies.compiling",
     "millrace_backend.urls",
     "millrace_runtime.program",
 )
@@ -107,6 +111,8 @@ def _fork(connection: socket.socket, server: socket.socket, running: set[int]) -
         processes.end_with_parent()
         threading.Thread(target=_watch, args=(connection,), daemon=True).start()
         residents.become(request, descriptors)
+        # A fork of what this process has loaded: a compiler process would load it again.
+        import_module("topologies.compiling").compile_here()
         code = deployments.run_here(request["arguments"])
     except BaseException:  # noqa: BLE001 - as an error of the command itself
         traceback.print_exc()

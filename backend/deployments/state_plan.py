@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -189,7 +190,7 @@ def state_plan(
     """Return the plan of deploying a version; None if the deployment has no state yet.
 
     ``settings``: to use instead of the present ones. Raises Unavailable if the analyzer does not
-    respond, ApiError for a version that does not compile.
+    respond, ApiError for a version that does not compile, unless there is no state.
     """
     from millrace_compiler.state.state_schema import compare_schemas
 
@@ -267,6 +268,24 @@ def read_topics(version: Version, workspace: Workspace, settings: DeploymentSett
     known: StateSchema = schema.copy()
     known["known"] = sorted({*schema["known"], *there})
     return [topic for topic, _ in compare_schemas(nothing, known).sources]
+
+
+def checked_plan(
+    row: Deployment,
+    version: Version,
+    beginning: Beginning | None,
+    settings: DeploymentSettings | None = None,
+) -> StartPlanJson:
+    """Return the plan as `start_plan` does, if the version compiles.
+
+    Raises ApiError if it does not, also for a deployment without state: then, if the analyzer does
+    not respond, only the driver checks the version.
+    """
+    if checkpoint_notes(row) is None:
+        wanted = _wanted(row, settings)
+        with suppress(Unavailable):
+            _schema(version, row.workspace, dialect_of(wanted), settings=wanted)
+    return start_plan(row, version, beginning, settings)
 
 
 def start_plan(

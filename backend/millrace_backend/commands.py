@@ -36,6 +36,8 @@ class LauncherCommand(ProjectCommand):
     """A command of ``./millrace``, whose usage it shows; Django's own options are hidden."""
 
     requires_migrations_checks = False
+    # Those of Django are for developers, and take as long as most commands.
+    requires_system_checks = ("millrace",)
     suppressed_base_arguments = {
         "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color",
         "--force-color", "--skip-checks",

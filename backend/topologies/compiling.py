@@ -34,11 +34,26 @@ EXPORT = Limits(seconds=20)
 #: long enough for a registry that does not respond to time out
 REGISTRIES = Limits(seconds=12)
 
+#: whether this process compiles by itself, without waiting for the start of a compiler process
+_here = False
+
 
 @cache
 def pool() -> Pool:
     """Return the pool of compiler processes, which all threads share."""
-    return Pool()
+    if not _here:
+        return Pool()
+    # The compiler itself is loaded at its first use.
+    from millrace_compiler.isolated.here import CompilerHere
+
+    return CompilerHere()
+
+
+def compile_here() -> None:
+    """Compile in this process, which has one thread and ends after one command."""
+    global _here  # noqa: PLW0603 - a process compiles in one way
+    _here = True
+    pool.cache_clear()
 
 
 def analyzer() -> str:

@@ -132,6 +132,21 @@ def test_a_program_is_deployed_and_its_errors_name_its_lines(
     assert (running.version.number, running.version.message) == (5, "From sums.py")
 
 
+@pytest.mark.parametrize("plan", [[], ["--plan"]])
+def test_a_program_with_errors_is_refused_before_any_state_exists(
+    running: Deployment, tmp_path: Path, plan: list[str]
+) -> None:
+    (running.directory / "checkpoint" / "stores.json").unlink()
+    file = tmp_path / "sums.py"
+    words = [str(running.pk), "--user", "admin", f"--document={file}", *plan]
+    file.write_text(PROGRAM.replace("TYPE", "STRANGE"))
+    with pytest.raises(CommandError, match=r"^sums\.py, line 6: Version 5 does not compile: sum "):
+        ran("millrace_deploy", *launched._documents(words, tmp_path))
+    assert running.topology.versions.count() == 4, "it was not saved"
+    running.refresh_from_db()
+    assert running.version.number == 1
+
+
 def test_scaling_keeps_version_and_state_and_shows_what_it_does(
     running: Deployment, people: People
 ) -> None:

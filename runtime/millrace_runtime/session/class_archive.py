@@ -21,6 +21,9 @@ KEPT = 4
 WRITING_SECONDS = 60.0
 #: a rejected archive is not worth a log line
 QUIET = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+#: An archive is mapped at the address for which it was written: some Javas move it to a random one,
+#: which takes a tenth of a second. For a Java that does not process data of others.
+IN_PLACE = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
 
 
 class Archive:

@@ -28,7 +28,8 @@ def begin() -> None:
     global _early  # noqa: PLW0603 - a process has one session of tests
     started = sys.modules.get("pyspark") is not None and _context() is not None
     if _early is None and _made is None and not started and early.possible(os.environ):
-        _early = simulation.early(class_archive.of_tests().use_or_make())
+        options = (*class_archive.IN_PLACE, *class_archive.of_tests().use_or_make())
+        _early = simulation.early(options)
         atexit.register(_end)
 
 
