@@ -262,7 +262,8 @@ def _differ(what: str) -> Callable[[Page], None]:
     def differ(page: Page) -> None:
         _compare("canvas")(page)
         page.route("**/differences", answer, times=1)
-        page.get_by_test_id("find-difference").click()
+        with page.expect_request("**/differences"):
+            page.get_by_test_id("find-difference").click()
         if what in ("hold", "canceled"):
             page.wait_for_timeout(600)
         if what == "canceled":

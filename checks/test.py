@@ -26,6 +26,10 @@ from launcher.up import build_operator
 NOTHING_COLLECTED = 5
 #: files named at the end, those that took the longest
 SLOWEST = 25
+#: failed tests that are repeated; where more failed, it is not one that depends on timing
+REPEATED = 3
+#: how they are: one after another, with the same random numbers
+AGAIN = ("-n", "0", "--last-failed", "--lfnf=none", "--randomly-seed=last")
 
 
 @dataclass
@@ -36,14 +40,28 @@ class Sum:
     failed: int = 0
     skipped: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    #: those that failed once and passed when they were repeated, which count as passed
+    unsteady: list[str] = field(default_factory=list)
 
     def add(self, other: Sum) -> None:
         """Add the numbers of another runner."""
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.failures += other.failures
+        self.unsteady += other.unsteady
         for name, seconds in other.seconds.items():
             self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+    def repeated(self, again: Sum) -> None:
+        """Take what the failed tests gave when they were repeated in place of their failures."""
+        if again.passed + again.failed != self.failed:
+            return
+        self.passed += again.passed
+        self.failed = again.failed
+        self.unsteady = [name for name in self.failures if name not in again.failures]
+        self.failures = again.failures
 
 
 def main(arguments: list[str]) -> int:
@@ -72,6 +90,8 @@ def main(arguments: list[str]) -> int:
         slowest = sorted(total.seconds, key=lambda name: -total.seconds[name])[:SLOWEST]
         for name in slowest:
             echo(f"test: {total.seconds[name]:5.0f} s {name}")
+    for name in total.unsteady:
+        echo(f"test: failed, and passed when it was repeated: {name}")
     echo(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1
@@ -145,21 +165,28 @@ def archive_classes() -> None:
 def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
     """Run pytest for each selection, options and paths, at the same time.
 
+    If few tests failed, they are repeated when nothing else runs, and those that pass then are
+    named at the end: they depend on what runs beside them, which is a fault to be found.
+
     The browser's tests need a process of their own: Playwright leaves an event loop running in it,
     in which Django refuses queries.
     """
     echo(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
-        reports = [Path(folder) / f"{number}.xml" for number in range(len(selections))]
-        codes = run_pytest(
-            [f"--junitxml={report}", *options, *paths]
-            for report, (options, paths) in zip(reports, selections, strict=True)
-        )
+        kept = [Path(folder) / str(number) for number in range(len(selections))]
+        runs = [
+            [f"--junitxml={each}.xml", "-o", f"cache_dir={each}", *options, *paths]
+            for each, (options, paths) in zip(kept, selections, strict=True)
+        ]
         total = Sum()
-        for code, report in zip(codes, reports, strict=True):
-            result = read_junit(report) if report.exists() else Sum()
-            if code not in {0, NOTHING_COLLECTED} and result.failed == 0:
-                result.failed = 1  # it ended without a failed test
+        for code, each, run in zip(run_pytest(runs), kept, runs, strict=True):
+            report = Path(f"{each}.xml")
+            result = read_junit(report, code)
+            if 0 < len(result.failures) <= REPEATED and len(result.failures) == result.failed:
+                echo(f"test: again, alone: {', '.join(result.failures)}")
+                report.unlink()
+                again = run_pytest([[*run, *AGAIN]])
+                result.repeated(read_junit(report, *again))
             total.add(result)
     return total
 
@@ -189,19 +216,26 @@ def run_pytest(runs: Iterable[Sequence[str]]) -> list[int]:
         raise
 
 
-def read_junit(report: Path) -> Sum:
-    """Read a JUnit file; an error during set-up counts as a failure."""
+def read_junit(report: Path, code: int) -> Sum:
+    """Read a JUnit file; an error during set-up counts as a failure, and so does another code."""
     result = Sum()
+    if not report.exists():
+        result.failed = 0 if code in {0, NOTHING_COLLECTED} else 1
+        return result
     root = ET.parse(report).getroot()  # noqa: S314
     for case in root.iter("testcase"):
         name = case.get("classname", "")
         result.seconds[name] = result.seconds.get(name, 0.0) + float(case.get("time", "0"))
+        if case.find("failure") is not None or case.find("error") is not None:
+            result.failures.append(f"{name}::{case.get('name')}")
     for suite in root.iter("testsuite"):
         figures = {
             key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")
         }
         bad = figures["failures"] + figures["errors"]
         result.add(Sum(figures["tests"] - bad - figures["skipped"], bad, figures["skipped"]))
+    if code not in {0, NOTHING_COLLECTED} and result.failed == 0:
+        result.failed = 1  # it ended without a failed test
     return result
 
 

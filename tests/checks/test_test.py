@@ -10,7 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from checks.test import naming
+import pytest
+
+from checks.test import Sum, naming
+from checks.test import pytest as run_tests
 from launcher import places
 
 ENDLESS = """
@@ -53,6 +56,44 @@ def test_who_ends_a_run_ends_what_the_tests_had_started(tmp_path: Path) -> None:
     run.communicate(timeout=60)
     assert run.returncode != 0
     assert (tmp_path / "ended").exists()
+
+
+UNSTEADY = """
+from pathlib import Path
+import random
+
+def test_steady():
+    pass
+
+def test_unsteady():
+    seen = Path(__file__).parent / "seen"
+    drawn = str(random.random())
+    before = seen.read_text() if seen.exists() else ""
+    seen.write_text(drawn)
+    assert before == drawn
+"""
+
+
+@pytest.mark.parametrize("failing", [1, 4])
+def test_few_failed_tests_are_repeated_and_named(tmp_path: Path, failing: int) -> None:
+    always = "".join(f"\ndef test_wrong_{n}():\n    assert False\n" for n in range(failing))
+    (tmp_path / "test_one.py").write_text(UNSTEADY + always, encoding="utf-8")
+    found = run(tmp_path)
+    if failing < 4:
+        assert (found.passed, found.failed) == (2, failing)
+        assert [name.rpartition("::")[2] for name in found.unsteady] == ["test_unsteady"]
+    else:
+        assert (found.passed, found.failed, found.unsteady) == (1, 5, [])
+    assert len(found.failures) == found.failed
+
+
+def test_a_run_that_ends_without_a_failed_test_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
+    assert run(tmp_path).failed == 1
+
+
+def run(folder: Path) -> Sum:
+    return run_tests("a part", ([f"--rootdir={folder}"], [str(folder)]))
 
 
 def test_names_of_tests_have_at_most_seventy_characters() -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 import tempfile
 import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -30,6 +31,8 @@ SLOTS = 48
 #: The shortest batch that Spark accepts in real-time mode.
 BATCH = "5 seconds"
 PATIENCE_SECONDS = 60.0
+#: headers of dead letters in which the engines word an error; the oracle leaves them out
+ERRORS = "__streams.errors."
 
 
 class Engines:
@@ -189,13 +192,15 @@ class Running:
         shutil.rmtree(self.checkpoint, ignore_errors=True)
 
 
-def formats_by_topic(document: Any) -> dict[str, Any]:
-    """Key and value formats of the topics that are read."""
+def formats_by_topic(document: Any, named: Iterable[str] = ()) -> dict[str, Any]:
+    """Key and value formats of the topics that are read, by pattern only those that are `named`."""
     found = {}
     for node in document["nodes"]:
         params = node.get("params", {})
         if node["kind"].startswith("source."):
-            for topic in params.get("topics") or [params.get("topic")]:
+            pattern = params.get("topic_pattern")
+            matching = [topic for topic in named if pattern and re.fullmatch(pattern, topic)]
+            for topic in params.get("topics") or matching or [params.get("topic")]:
                 if topic:
                     found[topic] = {"key": params.get("key"), "value": params.get("value")}
     return found
@@ -206,10 +211,17 @@ def sink_formats(graph: Any, topic: str, *, dead: bool) -> tuple[Any, Any]:
     if dead:
         return {"format": "bytes"}, {"format": "bytes"}
     sinks = [node["params"] for node in graph["nodes"] if node["op"] == "to"]
-    named = [params for params in sinks if params.get("topic") == topic] or [
-        params for params in sinks if params.get("topic_expression")
-    ]
+    named = [params for params in sinks if params.get("topic") == topic] or sorted(
+        (params for params in sinks if params.get("topic_expression")),
+        key=lambda params: -_named_in(str(params["topic_expression"]), topic),
+    )
     return named[0]["key"], named[0]["value"]
+
+
+def _named_in(expression: str, topic: str) -> int:
+    """Return the length of the longest text in an expression with which a topic ends."""
+    texts = re.findall(r"'([^']+)'", expression)
+    return max((len(text) for text in texts if topic.endswith(text)), default=0)
 
 
 @dataclasses.dataclass
@@ -260,7 +272,11 @@ class Play:
                     "key": decode(record.key(), key),
                     "value": decode(record.value(), value),
                     "timestamp": message.timestamp()[1],
-                    "headers": {n: None if v is None else v.decode() for n, v in headers},
+                    "headers": {
+                        name: None if content is None else content.decode()
+                        for name, content in headers
+                        if not name.startswith(ERRORS)
+                    },
                 }
             )
         return len(self.outputs)
@@ -270,13 +286,13 @@ def play(live: Live, scenario: Any) -> tuple[Any, Any]:
     """Feed a scenario record by record; return Kafka Streams' result and that of Spark."""
     prefix = f"{scenario['id'].lower()}-{uuid.uuid4().hex[:6]}-"
     document = renamed(scenario["topology"], prefix, partitions=None)
-    formats = formats_by_topic(document)
     lines = [
         {**line, "topic": prefix + line["topic"], "timestamp": DAY + line.get("timestamp", 0)}
         if "topic" in line
         else line
         for line in scenario["inputs"]
     ]
+    formats = formats_by_topic(document, {line["topic"] for line in lines if "topic" in line})
     reported: Any = {**scenario, "topology": document, "inputs": lines}
     with live.alone:  # the oracle answers one request at a time
         expected = live.oracle.run(reported)

@@ -21,9 +21,10 @@ DRIVER = """
 import os, signal, sys, threading, time
 sys.path[:0] = [RUNTIME, COMPILER]
 from millrace_runtime.driver import standby
+from millrace_runtime.services.stopping import set_on_signals
 standby.FORGOTTEN_SECONDS = float(os.environ.get("FORGOTTEN", "60"))
 stopping = threading.Event()
-signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+set_on_signals(stopping)
 folder = sys.argv[sys.argv.index("--standby") + 1] if "--standby" in sys.argv else None
 time.sleep(float(os.environ.get("PREPARES", "0")))
 waits = standby.Standby.of(folder, os.environ)

@@ -3,7 +3,7 @@ import IconArrowsDiff from "@tabler/icons-react/dist/esm/icons/IconArrowsDiff.mj
 import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconStepInto from "@tabler/icons-react/dist/esm/icons/IconStepInto.mjs";
-import { useState } from "react";
+import { Fragment, type ReactNode, useState } from "react";
 import { describeDiagnostic } from "../api/prose";
 import type { DifferenceSearch, DifferingInput } from "../api/types";
 import { useDesigner } from "../designer/store";
@@ -241,7 +241,7 @@ function Found(props: { found: DifferingInput; line: string } & AnswerProps) {
         <div key={topic} className={classes.sides}>
           {outputs.map(({ side, name, lines }) => (
             <div key={side} data-testid={`difference-${side}`}>
-              <h4>{t("{version} writes to {topic}", { version: name, topic })}</h4>
+              <h3>{t("{version} writes to {topic}", { version: name, topic })}</h3>
               <Lines
                 lines={lines.filter((line) => line.topic === topic)}
                 first={t("After record")}
@@ -271,6 +271,18 @@ function firstApart(found: DifferingInput): number {
     return at(found.old, number) !== at(found.new, number) || [one, other].includes(number);
   });
   return apart < 0 ? inputs.length : apart + 1;
+}
+
+/** A value whose lines break after its fields, if it needs several. */
+function folding(value: unknown): ReactNode {
+  return valueText(value)
+    .split(/(?<=[,{])/)
+    .map((part, index) => (
+      <Fragment key={index}>
+        {part}
+        <wbr />
+      </Fragment>
+    ));
 }
 
 /** Input lines, numbered, or output lines with the number of the input line before them. */
@@ -307,8 +319,8 @@ function Lines(props: {
             ) : (
               <>
                 <td>{String(inputs ? line.topic : line.after)}</td>
-                <td className="m-mono">{valueText(line.key ?? null)}</td>
-                <td className="m-mono">{valueText(line.value ?? null)}</td>
+                <td className="m-mono">{folding(line.key ?? null)}</td>
+                <td className="m-mono">{folding(line.value ?? null)}</td>
                 <td>
                   <Time at={Number(line.timestamp ?? 0)} />
                 </td>

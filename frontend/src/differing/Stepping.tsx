@@ -70,7 +70,7 @@ export function Stepping(props: SteppingProps) {
         <div className={classes.sides}>
           {ways.map((shown, index) => (
             <div key={names[index]} data-testid={`steps-${index === 0 ? "old" : "new"}`}>
-              <h4>{names[index]}</h4>
+              <h3>{names[index]}</h3>
               <Steps shown={shown} other={ways[1 - index] ?? null} record={record} />
             </div>
           ))}

@@ -155,7 +155,7 @@ export function DocumentForm() {
         { gesture: "description" },
       );
   return (
-    <div className="inspector-body m-scroll" ref={form}>
+    <div className="inspector-body m-scroll" data-steady="" ref={form}>
       <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">

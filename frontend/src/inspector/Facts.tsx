@@ -6,7 +6,19 @@ import { kindOf } from "../graph/catalog";
 import type { DocumentNode } from "../graph/document";
 import { Chip } from "../ui";
 
-/** Facts from the plan: the node's kind, how it runs, the roles of its outputs, and its guarantee. */
+/** What a node guarantees, if its plan says it. */
+export function Guarantee({ node }: { node: Pick<DocumentNode, "id" | "kind"> }) {
+  const catalog = useDesigner((state) => state.catalog);
+  const guarantee = useDesigner((state) => state.result?.plan?.nodes[node.id]?.guarantee ?? null);
+  if (catalog === null || guarantee === null) return null;
+  return (
+    <p className="inspector-promise" data-testid="guarantee">
+      {planText(catalog, node.kind, "guarantee", guarantee)}
+    </p>
+  );
+}
+
+/** Facts from the plan in one line: the node's kind, how it runs, and the roles of its outputs. */
 export function Facts({ node }: { node: Pick<DocumentNode, "id" | "kind"> }) {
   const catalog = useDesigner((state) => state.catalog);
   const plan = useDesigner((state) => state.result?.plan?.nodes[node.id]);
@@ -25,11 +37,6 @@ export function Facts({ node }: { node: Pick<DocumentNode, "id" | "kind"> }) {
       {roles.map((role) => (
         <Chip key={role}>{roleText(role)}</Chip>
       ))}
-      {plan?.guarantee == null ? null : (
-        <p className="inspector-promise" data-testid="guarantee">
-          {planText(catalog, node.kind, "guarantee", plan.guarantee)}
-        </p>
-      )}
     </div>
   );
 }

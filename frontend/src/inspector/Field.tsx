@@ -4,26 +4,48 @@ import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } fr
 import { describeDiagnostic } from "../api/prose";
 import type { Diagnostic } from "../api/types";
 import { FixButton } from "../problems/laterFixes";
-import { isMissing } from "../problems/places";
+import { isMissing, isNeeded } from "../problems/places";
+import { Held } from "../ui/Held";
 import { t } from "../ui/i18n";
 
 /** The problems of a field and their hints. `fixes` is false for those of anything but the open document. */
 export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes?: boolean }) {
   const { diagnostics, fixes = true } = props;
-  return diagnostics.map((each, index) => {
-    const { hint, message } = describeDiagnostic(each);
+  return (
+    <Held>
+      {diagnostics.map((each, index) => {
+        const { hint, message } = describeDiagnostic(each);
+        return (
+          <p
+            key={`${each.code}${index}`}
+            className="field-problem"
+            data-severity={isMissing(each) ? "missing" : each.severity}
+          >
+            {message}
+            {hint === null || hint === "" ? null : <span> {hint}</span>}{" "}
+            {fixes ? <FixButton diagnostic={each} /> : null}
+          </p>
+        );
+      })}
+    </Held>
+  );
+}
+
+/** Says beside the title that the field has to be filled in, where it moves no field when it comes and goes. */
+function Required({ diagnostic }: { diagnostic: Diagnostic | undefined }) {
+  if (diagnostic === undefined) {
     return (
-      <p
-        key={`${each.code}${index}`}
-        className="field-problem"
-        data-severity={isMissing(each) ? "missing" : each.severity}
-      >
-        {message}
-        {hint === null || hint === "" ? null : <span> {hint}</span>}{" "}
-        {fixes ? <FixButton diagnostic={each} /> : null}
-      </p>
+      <span className="field-required" title={t("required")}>
+        *
+      </span>
     );
-  });
+  }
+  const { hint, message } = describeDiagnostic(diagnostic);
+  return (
+    <span className="field-needed" title={`${message} ${hint ?? ""}`.trim()}>
+      {t("required")}
+    </span>
+  );
 }
 
 /** The field is the target of the help's place, but neither pointer nor focus in it opens the help. */
@@ -81,7 +103,7 @@ function FieldHelp(props: { help: string; target: RefObject<HTMLDivElement | nul
   );
 }
 
-/** A labeled field: title, type, help, control, and problems. */
+/** A labeled field: title, type, help, control, and problems; that it is empty is said beside its title. */
 export function Field(props: {
   title: string;
   help?: string | null | undefined;
@@ -89,12 +111,17 @@ export function Field(props: {
   aside?: ReactNode;
   required?: boolean;
   diagnostics?: readonly Diagnostic[];
+  /** Whether it has no value, so that a problem with several fields asks for one. */
+  empty?: boolean;
   children: (labelId: string) => ReactNode;
   name?: string;
 }) {
-  const { aside, children, diagnostics = [], help, name, required, title } = props;
+  const { aside, children, diagnostics = [], empty = false, help, name, required, title } = props;
   const id = useId();
   const field = useRef<HTMLDivElement>(null);
+  const asks = (each: Diagnostic) => isNeeded(each) || (empty && each.code === "one_of");
+  const needed = diagnostics.find(asks);
+  const problems = needed === undefined ? diagnostics : diagnostics.filter((each) => !asks(each));
   const helped = help !== null && help !== undefined && help !== "";
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset has a legend, and its own layout
@@ -110,11 +137,7 @@ export function Field(props: {
         <span id={id} className="field-title">
           {title}
         </span>
-        {required === true ? (
-          <span className="field-required" title={t("required")}>
-            *
-          </span>
-        ) : null}
+        {required === true || needed !== undefined ? <Required diagnostic={needed} /> : null}
         {!helped ? null : (
           <>
             <FieldHelp help={help} target={field} />
@@ -128,7 +151,7 @@ export function Field(props: {
         )}
       </div>
       {children(id)}
-      <FieldProblems diagnostics={diagnostics} />
+      <FieldProblems diagnostics={problems} />
     </div>
   );
 }

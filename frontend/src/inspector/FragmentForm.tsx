@@ -35,7 +35,7 @@ import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { changesBetween } from "../versions/changes";
 import { canonical } from "../versions/merge";
-import { Facts } from "./Facts";
+import { Facts, Guarantee } from "./Facts";
 import { FieldProblems } from "./Field";
 import { Section } from "./Section";
 import { asText } from "./widgets/widget";
@@ -326,6 +326,7 @@ function Contents({ node, nodeRuntime: More }: { node: string; nodeRuntime: More
             {open ? (
               <div className="inner-details" id={`${id}-${index}`} data-testid="inner-details">
                 <Facts node={each} />
+                <Guarantee node={each} />
                 {More === undefined ? null : <More node={each.id} />}
               </div>
             ) : null}

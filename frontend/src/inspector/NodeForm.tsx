@@ -28,7 +28,7 @@ import { isMissing } from "../problems/places";
 import { Cut, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
-import { Facts } from "./Facts";
+import { Facts, Guarantee } from "./Facts";
 import { FieldProblems } from "./Field";
 import { FragmentForm } from "./FragmentForm";
 import { ParameterField } from "./ParameterField";
@@ -314,15 +314,10 @@ export function NodeForm(props: {
       (each.parameter === null || !named.has(each.parameter.split(/[.[]/)[0] ?? "")),
   );
   return (
-    <div ref={form} className="inspector-body m-scroll">
+    <div ref={form} className="inspector-body m-scroll" data-steady="">
       <PlacesOfParameters />
       <Name node={node} taken={named.has("label")} />
       <Facts node={node} />
-      {general.length === 0 ? null : (
-        <div className="inspector-general" data-missing={general.every(isMissing) || undefined}>
-          <FieldProblems diagnostics={general} />
-        </div>
-      )}
       {kind === undefined ? (
         <Note tone="failed">
           {t(
@@ -354,6 +349,12 @@ export function NodeForm(props: {
           <p className="inspector-hint">{t("This node has no parameters.")}</p>
         ) : null}
       </div>
+      {general.length === 0 ? null : (
+        <div className="inspector-general" data-missing={general.every(isMissing) || undefined}>
+          <FieldProblems diagnostics={general} />
+        </div>
+      )}
+      <Guarantee node={node} />
       <Topics node={node} />
       <Stores node={node} />
       <Children node={node} />

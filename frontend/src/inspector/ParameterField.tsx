@@ -60,6 +60,7 @@ export const ParameterField = memo(function ParameterField(props: {
       diagnostics={
         shown.length === 0 && mine.length > 0 ? elsewhere(mine, partsOf(parameter, value)) : shown
       }
+      empty={value === undefined || value === "" || (Array.isArray(value) && value.length === 0)}
       name={parameter.name}
     >
       {(labelId) => (

@@ -6,6 +6,7 @@ import { getVersion } from "../api/topologyCalls";
 import type { VersionSummary } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { Differing } from "../differing/Differing";
+import { Loading } from "../frame/Loading";
 import { Waiting } from "../frame/Waiting";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
@@ -106,7 +107,7 @@ export function CompareDialog(props: {
         )}
         <Waiting query={sides} />
         {sides.data === undefined ? null : (
-          <Suspense fallback={null}>
+          <Suspense fallback={<Loading />}>
             {what === "canvas" ? (
               <CompareCanvas left={sides.data.left.document} right={sides.data.right.document} />
             ) : what === "state" ? (

@@ -84,6 +84,9 @@ export function TopologiesPage() {
   const learning = useGuides((state) => state.learning);
   const editor = may(workspace?.role, "editor");
 
+  // The primary action of an empty list is the one within it.
+  const first = paging.found?.count === 0 && paging.text === "";
+
   return (
     <Shell ws={ws}>
       <ListFrame
@@ -115,7 +118,7 @@ export function TopologiesPage() {
             ) : null}
             {editor ? (
               <Button
-                variant="filled"
+                variant={first ? "default" : "filled"}
                 leftSection={<IconPlus size={16} stroke={1.5} />}
                 onClick={() => setCreating({})}
                 data-testid="new-topology"

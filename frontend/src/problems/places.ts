@@ -7,6 +7,13 @@ export function isMissing(diagnostic: Diagnostic): boolean {
   return /(_missing|_empty)$|^(one_of|no_nodes)$/.test(diagnostic.code);
 }
 
+/** Whether a diagnostic says no more than that its field is empty. */
+export function isNeeded(diagnostic: Diagnostic): boolean {
+  return /^(parameter_missing|part_missing|window_part_missing|expression_empty)$/.test(
+    diagnostic.code,
+  );
+}
+
 /** The diagnostics of a parameter, including its parts. */
 export function about(diagnostics: readonly Diagnostic[], parameter: string): Diagnostic[] {
   return diagnostics.filter(

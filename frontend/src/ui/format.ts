@@ -64,6 +64,8 @@ export function span(milliseconds: number): string {
   return hours % 24 === 0 ? `${days} ${d}` : `${days} ${d} ${hours % 24} ${h}`;
 }
 
+const JUST_NOW = { en: "just now", zh: "刚刚" };
+
 /** A relative time: `just now`, `3 min ago`, `yesterday`. */
 export function ago(at: number | string, now: number = Date.now()): string {
   const then = typeof at === "string" ? Date.parse(at) : at;
@@ -72,13 +74,16 @@ export function ago(at: number | string, now: number = Date.now()): string {
     numeric: "auto",
     style: "short",
   });
+  // Numbers have a space before a Chinese unit everywhere.
+  const text = (value: number, unit: Intl.RelativeTimeFormatUnit) =>
+    relative.format(Math.round(value), unit).replace(/(\d)(?=\p{Script=Han})/u, "$1 ");
   const size = Math.abs(seconds);
-  if (size < 45) return relative.format(0, "second");
-  if (size < 3570) return relative.format(Math.round(seconds / 60), "minute");
-  if (size < 85_000) return relative.format(Math.round(seconds / 3600), "hour");
-  if (size < 86_400 * 27) return relative.format(Math.round(seconds / 86_400), "day");
-  if (size < 86_400 * 330) return relative.format(Math.round(seconds / (86_400 * 30)), "month");
-  return relative.format(Math.round(seconds / (86_400 * 365)), "year");
+  if (size < 45) return JUST_NOW[language()];
+  if (size < 3570) return text(seconds / 60, "minute");
+  if (size < 85_000) return text(seconds / 3600, "hour");
+  if (size < 86_400 * 27) return text(seconds / 86_400, "day");
+  if (size < 86_400 * 330) return text(seconds / (86_400 * 30), "month");
+  return text(seconds / (86_400 * 365), "year");
 }
 
 /**

@@ -50,6 +50,8 @@ describe("figures for people", () => {
     const now = Date.UTC(2026, 0, 1, 12);
     expect(ago(now - 3 * 60_000, now)).toBe("3 min ago");
     setLanguage("zh");
-    expect(ago(now - 3 * 60_000, now)).toBe("3分钟前");
+    expect(ago(now - 3 * 60_000, now)).toBe("3 分钟前");
+    expect(ago(now - 86_400_000, now)).toBe("昨天");
+    expect(ago(now - 2_000, now)).toBe("刚刚");
   });
 });

@@ -26,6 +26,7 @@ import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
 import { useCompile } from "../designer/useCompile";
 import { type LeftTab, useView } from "../designer/view";
+import { Loading } from "../frame/Loading";
 import { Inspector } from "../inspector/Inspector";
 import { Palette } from "../palette/Palette";
 import { Keys, Tabs, Tip } from "../ui";
@@ -158,7 +159,9 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
           role="tabpanel"
           aria-labelledby={`bottom-${active.id}`}
         >
-          <Suspense>{active.panel}</Suspense>
+          {/* For the order of headings: those in the panel are of the next level. */}
+          <h2 className="m-hidden">{active.title}</h2>
+          <Suspense fallback={<Loading />}>{active.panel}</Suspense>
         </div>
       ) : null}
     </section>

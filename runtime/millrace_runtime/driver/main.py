@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from millrace_runtime.job.explaining import explain
 from millrace_runtime.job.runnable import Runnable
 from millrace_runtime.kafka.reaching import require_reachable, uses_broker
 from millrace_runtime.reports.report import now_ms
+from millrace_runtime.services.stopping import set_on_signals
 from millrace_runtime.session import joining, session
 
 STOPPED_BY_RECORD = 3
@@ -145,7 +145,7 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
     from millrace_runtime.reports.report import reporter
 
     stopping = threading.Event()
-    _stop_on_signals(stopping)
+    set_on_signals(stopping)
     report = reporter(arguments.report, arguments.run)
     report.state("starting")
     try:
@@ -217,7 +217,7 @@ def _run(
     spark = session.create(
         topology.name, master=master, settings=conf, storage=arguments.checkpoint
     )
-    _stop_on_signals(stopping)  # PySpark has set its own for Ctrl-C
+    set_on_signals(stopping)  # PySpark has set its own for Ctrl-C
     stages.done("Spark")
     joining.watch(lambda error: fenced(error, report))
     stages.begin("the plan and the query")
@@ -266,11 +266,6 @@ def _run(
         if held is not None:
             held.release()
         session.end(spark, in_full=not stopped)
-
-
-def _stop_on_signals(stopping: threading.Event) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
 
 
 def fenced(error: MillraceError, report: Any) -> None:

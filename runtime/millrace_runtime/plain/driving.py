@@ -16,7 +16,6 @@ import json
 import os
 import re
 import runpy
-import signal
 import sys
 import threading
 import time
@@ -37,6 +36,7 @@ from millrace_runtime.job.explaining import explain
 from millrace_runtime.plain.notes import copy_notes
 from millrace_runtime.plain.progress import PlainProgress
 from millrace_runtime.reports.report import Reporter, now_ms, reporter
+from millrace_runtime.services.stopping import set_on_signals
 from millrace_runtime.session import session
 from millrace_runtime.session.java_exceptions import causes
 
@@ -81,8 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program until it is stopped, and return the exit code."""
     arguments = parser().parse_args(argv)
     stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    set_on_signals(stopping)
     report = reporter(arguments.report, arguments.run)
     report.state("starting")
     try:

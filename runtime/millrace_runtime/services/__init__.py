@@ -1,1 +1,1 @@
-"""Processes that are confined to their own files."""
+"""Processes that are confined to their own files, and end when they are asked to."""

@@ -20,7 +20,7 @@ from tests.served import serving, socket_path
 REPOSITORY = Path(__file__).parents[3]
 SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
 #: how many of the recorded scenarios run; all of them with MILLRACE_CONFORMANCE=whole
-SAMPLE = 1000 if os.environ.get("MILLRACE_CONFORMANCE") == "whole" else 12
+SAMPLE = 1000 if os.environ.get("MILLRACE_CONFORMANCE") == "whole" else 8
 LOOPING = """
 class Slow(Processor):
     def init(self, context):

@@ -2,6 +2,7 @@ import { Suspense, useMemo, useState } from "react";
 import { useDesigner } from "../../designer/store";
 import { readType } from "../../graph/types";
 import { at } from "../../problems/places";
+import { Held } from "../../ui/Held";
 import { later } from "../../ui/later";
 import { columnsOf } from "../columns";
 import { ExpressionField } from "./expressionField";
@@ -73,16 +74,18 @@ export function ExpressionWidget(
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notices the focus of the editor
     <div onFocus={() => setFocused(true)}>
       {field}
-      {focused ? (
-        <Suspense>
-          <TriedValues
-            node={node}
-            text={asText(value)}
-            port={reach === "row" ? "left" : port}
-            wrong={at(diagnostics, path).some(({ severity }) => severity === "error")}
-          />
-        </Suspense>
-      ) : null}
+      <Held>
+        {focused ? (
+          <Suspense>
+            <TriedValues
+              node={node}
+              text={asText(value)}
+              port={reach === "row" ? "left" : port}
+              wrong={at(diagnostics, path).some(({ severity }) => severity === "error")}
+            />
+          </Suspense>
+        ) : null}
+      </Held>
     </div>
   );
 }
