@@ -41,9 +41,9 @@ FORGOTTEN = {
 }  # fmt: skip
 LASTING = [name for name in RUN if name not in FORGOTTEN]
 RECORD_BY_RECORD = set(RUN) if WHOLE else set(RUN) - set(chosen.sample(FREE, len(FREE) * 7 // 8))
-RESTARTED = LASTING if WHOLE else chosen.sample(LASTING, 12)
+RESTARTED = LASTING if WHOLE else chosen.sample(LASTING, 8)
 RANDOMLY_CUT = [
-    (name, chosen.randrange(1000)) for name in (FREE if WHOLE else chosen.sample(FREE, 12))
+    (name, chosen.randrange(1000)) for name in (FREE if WHOLE else chosen.sample(FREE, 8))
 ]
 
 
