@@ -44,7 +44,7 @@ from deployments.plain_dialect import dialect_of, require_plain_beginning
 from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
 from deployments.shadows import has_shadow, refuse_shadow
 from deployments.sharing import require_sharing_settings
-from deployments.state_plan import Decisions, checked_plan, read_topics, state_plan
+from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
 
@@ -446,7 +446,7 @@ def plan_redeploy(
         _require_possible(deployment, version, beginning, deployment.topology.name, settings)
     wanted = deployment.settings if settings is None else settings
     require_own_outputs(deployment.topology, version, wanted, deployment)
-    return checked_plan(deployment, version, beginning, settings)
+    return start_plan(deployment, version, beginning, settings)
 
 
 def _require_possible(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, TypedDict
 
@@ -10,6 +11,7 @@ from accounts.topics import allows
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.cimpl import NewTopic
 from millrace_backend import kafka
+from millrace_backend.errors import Unavailable
 from millrace_compiler.graphs.needs import topics_of
 from millrace_model.documents import TopologyDocument
 from millrace_services.topics import listed
@@ -98,7 +100,8 @@ def create_missing(
                 request_timeout=kafka.ANSWER_SECONDS,
             )
             created = [name for name, future in made.items() if _created(future)]
-            listed(existing_topics, absent, kafka.ANSWER_SECONDS)
+            with suppress(Unavailable):  # they exist, whether the broker lists them or not
+                listed(existing_topics, absent, kafka.ANSWER_SECONDS)
             return created
     return []
 

@@ -270,24 +270,6 @@ def read_topics(version: Version, workspace: Workspace, settings: DeploymentSett
     return [topic for topic, _ in compare_schemas(nothing, known).sources]
 
 
-def checked_plan(
-    row: Deployment,
-    version: Version,
-    beginning: Beginning | None,
-    settings: DeploymentSettings | None = None,
-) -> StartPlanJson:
-    """Return the plan as `start_plan` does, if the version compiles.
-
-    Raises ApiError if it does not, also for a deployment without state: then, if the analyzer does
-    not respond, only the driver checks the version.
-    """
-    if checkpoint_notes(row) is None:
-        wanted = _wanted(row, settings)
-        with suppress(Unavailable):
-            _schema(version, row.workspace, dialect_of(wanted), settings=wanted)
-    return start_plan(row, version, beginning, settings)
-
-
 def start_plan(
     row: Deployment,
     version: Version,
@@ -296,9 +278,15 @@ def start_plan(
 ) -> StartPlanJson:
     """Return the plan as the API shows it, with another beginning or without.
 
-    ``settings``: to use instead of the present ones. Raises as `state_plan` does.
+    ``settings``: to use instead of the present ones. Raises as `state_plan` does, and ApiError also
+    for a deployment without state whose version does not compile: if the analyzer does not respond
+    then, only the driver checks the version.
     """
+    wanted = _wanted(row, settings)
     plan = state_plan(row, version, settings)
+    if plan is None:
+        with suppress(Unavailable):
+            _schema(version, row.workspace, dialect_of(wanted), settings=wanted)
     found_plan: StatePlanJson = (
         {
             "before": row.version.number,
@@ -313,7 +301,7 @@ def start_plan(
     )
     run = row.runs.select_related("version").first()
     before = (row.version if run is None else run.version, _of(row, run))
-    after = (version, _wanted(row, settings))
+    after = (version, wanted)
     shown: StartPlanJson = {
         **found_plan,
         "reset": beginning is not None and beginning.resets_stores,

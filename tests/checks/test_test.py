@@ -78,7 +78,7 @@ def test_unsteady():
 def test_few_failed_tests_are_repeated_and_named(tmp_path: Path, failing: int) -> None:
     always = "".join(f"\ndef test_wrong_{n}():\n    assert False\n" for n in range(failing))
     (tmp_path / "test_one.py").write_text(UNSTEADY + always, encoding="utf-8")
-    found = run(tmp_path)
+    found = run(tmp_path, "-n", "2", "--dist", "loadfile")
     if failing < 4:
         assert (found.passed, found.failed) == (2, failing)
         assert [name.rpartition("::")[2] for name in found.unsteady] == ["test_unsteady"]
@@ -92,8 +92,8 @@ def test_a_run_that_ends_without_a_failed_test_has_failed(tmp_path: Path) -> Non
     assert run(tmp_path).failed == 1
 
 
-def run(folder: Path) -> Sum:
-    return run_tests("a part", ([f"--rootdir={folder}"], [str(folder)]))
+def run(folder: Path, *options: str) -> Sum:
+    return run_tests("a part", ([f"--rootdir={folder}", *options], [str(folder)]))
 
 
 def test_names_of_tests_have_at_most_seventy_characters() -> None:

@@ -27,7 +27,7 @@ from deployments.actions import request_redeploy
 from deployments.management.acting import DeploymentCommand
 from deployments.models import Deployment
 from deployments.rows import version_numbered, version_of
-from deployments.state_plan import checked_plan
+from deployments.state_plan import start_plan
 
 
 class Command(DeploymentCommand):
@@ -51,7 +51,7 @@ class Command(DeploymentCommand):
         try:
             decided = decisions(options["reset"], options["drop"], options["convert"])
             version = self._version(row, options)
-            plan = checked_plan(row, version, None)
+            plan = start_plan(row, version, None)
             require_known(plan, decided)
             lines = plan_text(plan, row.topology.name, row.environment)
             self.stdout.write(json.dumps(plan, indent=2) if options["json"] else "\n".join(lines))
