@@ -26,9 +26,7 @@ from launcher.up import build_operator
 NOTHING_COLLECTED = 5
 #: files named at the end, those that took the longest
 SLOWEST = 25
-#: failed tests that are repeated; where more failed, it is not one that depends on timing
-REPEATED = 3
-#: how they are: one after another, with the same random numbers
+#: how a failed test is repeated, if it is the only one: alone, with the same random numbers
 AGAIN = ("-n", "0", "--last-failed", "--lfnf=none", "--randomly-seed=last")
 
 
@@ -165,8 +163,8 @@ def archive_classes() -> None:
 def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
     """Run pytest for each selection, options and paths, at the same time.
 
-    If few tests failed, they are repeated when nothing else runs, and those that pass then are
-    named at the end: they depend on what runs beside them, which is a fault to be found.
+    If a single test failed, it is repeated when nothing else runs, and named at the end if it passes
+    then: it depends on what runs beside it, which is a fault to be found.
 
     The browser's tests need a process of their own: Playwright leaves an event loop running in it,
     in which Django refuses queries.
@@ -182,7 +180,7 @@ def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
         for code, each, run in zip(run_pytest(runs), kept, runs, strict=True):
             report = Path(f"{each}.xml")
             result = read_junit(report, code)
-            if 0 < len(result.failures) <= REPEATED and len(result.failures) == result.failed:
+            if len(result.failures) == result.failed == 1:
                 echo(f"test: again, alone: {', '.join(result.failures)}")
                 report.unlink()
                 again = run_pytest([[*run, *AGAIN]])
