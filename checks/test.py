@@ -163,8 +163,8 @@ def archive_classes() -> None:
 def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
     """Run pytest for each selection, options and paths, at the same time.
 
-    If a single test failed, it is repeated when nothing else runs, and named at the end if it passes
-    then: it depends on what runs beside it, which is a fault to be found.
+    If a single test failed, it is repeated when nothing else runs, and named at the end if it then
+    passes: it depends on what runs beside it, which is a fault to be found.
 
     The browser's tests need a process of their own: Playwright leaves an event loop running in it,
     in which Django refuses queries.
