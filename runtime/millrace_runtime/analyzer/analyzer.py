@@ -30,11 +30,26 @@ from millrace_model.reading import read
 from millrace_services.line_server import LineServer, serve
 
 from millrace_runtime import columns
-from millrace_runtime.jars import connector_jars
+from millrace_runtime.jars import connector_jars, spark_jars
 from millrace_runtime.session import session
 
 #: milliseconds that an expression may run past its deadline, and the exit code after that
 PATIENCE_MS, HUNG = 4_000, 70
+_SQL = "org/apache/spark/sql"
+#: packages that a driver uses and an analyzer does not, by Spark's jars
+DRIVERS = {
+    "janino-*.jar": ("",),
+    "commons-compiler-*.jar": ("",),
+    "json4s-*.jar": ("",),
+    "rocksdbjni-*.jar": ("",),
+    "spark-sql_*.jar": (f"{_SQL}/execution/streaming/", f"{_SQL}/execution/exchange/"),
+    "spark-catalyst_*.jar": (
+        f"{_SQL}/catalyst/optimizer/",
+        f"{_SQL}/catalyst/encoders/",
+        f"{_SQL}/catalyst/expressions/codegen/",
+    ),
+    "spark-sql-api_*.jar": (f"{_SQL}/catalyst/encoders/",),
+}
 
 
 class AnalysisRequest(TypedDict, total=False):
@@ -149,14 +164,19 @@ def end_when_hung(analyzer: SparkAnalyzer, ending: threading.Event) -> None:
 
 
 def preload(spark: Any) -> None:
-    """Load the connector's classes, which drivers need, for a class data archive of this run."""
+    """Load classes that drivers need and an analyzer does not, for a class data archive."""
     find = spark._jvm.java.lang.Class.forName
     loader = spark._jvm.java.lang.ClassLoader.getSystemClassLoader()
-    for jar in connector_jars():
+    jars = [(jar, ("",)) for jar in connector_jars()]
+    jars += [
+        (jar, packages) for name, packages in DRIVERS.items() for jar in spark_jars().glob(name)
+    ]
+    for jar, packages in jars:
         with zipfile.ZipFile(jar) as content:
             names = [name for name in content.namelist() if name.endswith(".class")]
         for name in names:
-            if "-" not in name:  # META-INF, module-info, package-info
+            # Not META-INF, module-info and package-info.
+            if "-" not in name and name.startswith(packages):
                 # Some need libraries that are not installed.
                 with contextlib.suppress(Exception):
                     find(name.removesuffix(".class").replace("/", "."), False, loader)
@@ -196,7 +216,7 @@ def main(argv: list[str] | None = None) -> int:
         "--functions", metavar="FILE", help="write Spark's functions to a JSON file, and end"
     )
     parser.add_argument(
-        "--preload", action="store_true", help="load the classes of the Kafka connector as well"
+        "--preload", action="store_true", help="load the classes of drivers as well"
     )
     arguments = parser.parse_args(argv)
     spark = analyzer_session()
