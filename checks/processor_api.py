@@ -42,7 +42,7 @@ _EXAMPLES = {
 
 
 _HEADERS = "The headers, a list of (name, bytes)."
-_ATTRIBUTES: dict[type[Any], dict[str, str]] = {
+ATTRIBUTES: dict[type[Any], dict[str, str]] = {
     Record: {
         "key": "The key.",
         "value": 'The value; fields of a struct are value.name or value["name"].',
@@ -86,7 +86,7 @@ def _members(owner: type[Any]) -> list[dict[str, str]]:
         help_ = " ".join((inspect.getdoc(member) or "").split("\n\n")[0].split())
         example = _EXAMPLES.get(name, "")
         found.append({"name": name, "call": _call(name, member), "help": help_, "example": example})
-    for name, help_ in _ATTRIBUTES.get(owner, {}).items():
+    for name, help_ in ATTRIBUTES.get(owner, {}).items():
         found.append({"name": name, "call": name, "help": help_, "example": ""})
     return found
 

@@ -224,11 +224,23 @@ def simulate_command(arguments: argparse.Namespace) -> int:
         )
     finally:
         warm.close()
+    _show_logs(result)
     _write_lines(result.outputs, arguments.output)
     if result.error is None:
         return 0
     print(json.dumps({"error": programs.placed(result.error)}, ensure_ascii=False), file=sys.stderr)
     return 3
+
+
+def _show_logs(result: Result) -> None:
+    """Print what nodes print, with the number of the input line, and what they drop."""
+    for line in result.logs:
+        at = f" (input {line['after']})" if line["after"] else ""
+        print(f"{line['level'].upper()} {line['node']}{at}: {line['message']}", file=sys.stderr)
+    for node, figures in result.figures.items():
+        for reason, count in figures["dropped"].items():
+            records = "1 record" if count == 1 else f"{count} records"
+            print(f"{node}: {records} dropped ({reason})", file=sys.stderr)
 
 
 def doubled(

@@ -86,13 +86,15 @@ def verify_command(arguments: argparse.Namespace) -> int:
 
 
 def _note_stop(scenario: Scenario) -> None:
-    """Print where a run stopped, which is no difference if Kafka Streams stopped there as well."""
+    """Print where and why a run stopped, or that only Kafka Streams has refused it."""
     error = scenario["found"].get("error")
     if error and scenario["expected"].get("error"):
         place = f"{error['file']}, line {error['line']}: " if "file" in error else ""
         node = f"{error['node']}: " if error.get("node") else ""
         both = "refuse it" if error.get("kind") == "refused" else "stop"
         print(f"Both {both}. {place}{node}{error['message']}", file=sys.stderr)
+    if not error and _kind(scenario["expected"]) == "refused":
+        print("Kafka Streams refuses this topology, which runs here.", file=sys.stderr)
 
 
 def _ordinary(arguments: argparse.Namespace, known: Analyzer) -> TopologyDocument:

@@ -30,8 +30,6 @@ from deployments.beginnings import (
     Beginning,
     beginning_with,
     beginning_without,
-    check,
-    require_name,
 )
 from deployments.changing import ChangeByPerson
 from deployments.choices import Desired, Observed, StepState
@@ -41,10 +39,18 @@ from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
 from deployments.outputs import lock_topology, require_own_outputs
 from deployments.plain_dialect import dialect_of, require_plain_beginning
+from deployments.preconditions import (
+    refuse_another_place,
+    refuse_while_followed,
+    refuse_while_it_runs,
+    require_decisions,
+    require_driver,
+    require_possible,
+)
 from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
-from deployments.shadows import has_shadow, refuse_shadow
+from deployments.shadows import refuse_shadow
 from deployments.sharing import require_sharing_settings
-from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
+from deployments.state_plan import Decisions, start_plan
 
 log = structlog.get_logger(__name__)
 
@@ -156,7 +162,7 @@ def request_start(
     require(actor, deployment.workspace_id, Role.OPERATOR)
     if beginning is not None:
         require_plain_beginning(deployment, None, beginning)
-        _require_possible(deployment, deployment.version, beginning, name)
+        require_possible(deployment, deployment.version, beginning, name)
     noted = {} if beginning is None else beginning.noted()
     if scheduled:
         noted = {**noted, "scheduled": True}
@@ -185,7 +191,7 @@ def request_stop(
     with ChangeByPerson(actor, deployment, "deployment.stop", **noted) as change:
         if drain:
             states = {Observed.RUNNING, Observed.ASLEEP, Observed.PAUSED}
-            _require_driver(change.row, states, "Drain it while it runs.")
+            require_driver(change.row, states, "Drain it while it runs.")
         change.row.desired = Desired.STOPPED
         change.row.restart_requested_at = None
         change.row.paused, change.row.draining = False, drain
@@ -218,16 +224,6 @@ def request_resume(actor: User, deployment: Deployment) -> None:
                 deployment=change.row.pk,
             )
         change.row.paused = False
-
-
-def _require_driver(row: Deployment, states: set[Observed], hint: str) -> None:
-    if row.desired != Desired.RUNNING or row.observation.state not in states:
-        raise Conflict(
-            "not_running",
-            f"The deployment of “{row.topology.name}” is {row.observation.state}.",
-            hint,
-            deployment=row.pk,
-        )
 
 
 def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
@@ -331,9 +327,9 @@ def request_redeploy(
     decided = dict(decisions or {})
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)
-        _require_possible(deployment, version, beginning, name, settings)
+        require_possible(deployment, version, beginning, name, settings)
     if beginning is None or not beginning.resets_stores:
-        _require_decisions(deployment, version, decided, settings)
+        require_decisions(deployment, version, decided, settings)
     noted: dict[str, object] = {} if settings is None else {"settings": dict(settings)}
     if beginning is not None:
         noted |= beginning.noted()
@@ -344,7 +340,7 @@ def request_redeploy(
         actor, deployment, "deployment.redeploy", version=number, **noted
     ) as change:
         if settings is not None:
-            _refuse_another_place(change.row, settings)
+            refuse_another_place(change.row, settings)
         lock_topology(change.row.topology_id)
         wanted = change.row.settings if settings is None else settings
         require_own_outputs(change.row.topology, version, wanted, change.row)
@@ -385,7 +381,7 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
     row = Deployment.objects.select_related("observation", "topology", "version").get(
         pk=deployment.pk
     )
-    _require_driver(row, states, "Scale it while it runs, or start it with other settings.")
+    require_driver(row, states, "Scale it while it runs, or start it with other settings.")
     scaled = cast(DeploymentSettings, {**row.settings, **settings})
     require_sharing_settings(scaled)
     request_redeploy(actor, row, row.version.number, scaled)
@@ -395,38 +391,6 @@ def _leave_state(row: Deployment) -> None:
     """Detach the deployment from its state: another dialect begins with its own checkpoint."""
     row.beginning, row.has_state, row.paused = None, False, False
     end_decisions(row)
-
-
-def _refuse_another_place(row: Deployment, settings: DeploymentSettings) -> None:
-    if not row.has_checkpoint:
-        return
-    place = settings.get("checkpoint")
-    if place and dialect_of(settings) != dialect_of(row.settings):
-        raise Conflict(
-            "has_checkpoint",
-            f"The deployment of “{row.topology.name}” stores its offsets in {place}, where the "
-            "other dialect does not find them.",
-            "Do not change “dialect”, or delete the deployment and deploy the topology again.",
-            deployment=row.pk,
-        )
-    if place != row.settings.get("checkpoint"):
-        raise Conflict(
-            "has_checkpoint",
-            f"The deployment of “{row.topology.name}” stores its state in "
-            f"{row.settings.get('checkpoint') or 'the data folder'} and cannot continue in "
-            f"{place or 'the data folder'}.",
-            "Do not change “checkpoint”, or delete the deployment and deploy the topology again.",
-            deployment=row.pk,
-        )
-    start = settings.get("start", row.settings.get("start"))
-    if start != row.settings.get("start"):
-        raise Conflict(
-            "has_checkpoint",
-            f"The deployment of “{row.topology.name}” continues from its checkpoint: it cannot "
-            f"start from {start}.",
-            "Omit “start”, and set the position in “start_from”.",
-            deployment=row.pk,
-        )
 
 
 def plan_redeploy(
@@ -443,51 +407,10 @@ def plan_redeploy(
     """
     if beginning is not None:
         require_plain_beginning(deployment, settings, beginning)
-        _require_possible(deployment, version, beginning, deployment.topology.name, settings)
+        require_possible(deployment, version, beginning, deployment.topology.name, settings)
     wanted = deployment.settings if settings is None else settings
     require_own_outputs(deployment.topology, version, wanted, deployment)
     return start_plan(deployment, version, beginning, settings)
-
-
-def _require_possible(
-    deployment: Deployment,
-    version: Version,
-    beginning: Beginning,
-    name: str,
-    settings: DeploymentSettings | None = None,
-) -> None:
-    """Raise ApiError for an invalid beginning, or for a reset without the deployment's name.
-
-    Raises Conflict while a shadow follows: it would read other records than the deployment.
-    """
-    if not beginning.continues:
-        refuse_while_followed(deployment)
-    require_name(deployment, beginning, name)
-    if beginning.offsets:
-        wanted = deployment.settings if settings is None else settings
-        topics = read_topics(version, deployment.workspace, wanted)
-        check(beginning, version, topics, wanted)
-
-
-def _require_decisions(
-    deployment: Deployment,
-    version: Version,
-    decisions: Decisions,
-    settings: DeploymentSettings | None,
-) -> None:
-    """Raise Conflict if the change needs decisions that are missing.
-
-    If the plan cannot be made, the driver applies the same rules before it reads.
-    """
-    try:
-        plan = state_plan(deployment, version, settings)
-    except Conflict:
-        raise
-    except ApiError as error:
-        log.info("the change could not be planned", deployment=deployment.pk, reason=str(error))
-        return
-    if plan is not None:
-        plan.require(decisions)
 
 
 def delete_deployment(actor: User, deployment: Deployment) -> None:
@@ -510,26 +433,3 @@ def delete_deployment(actor: User, deployment: Deployment) -> None:
             topology=row.topology.name,
         )
         forget(row)
-
-
-def refuse_while_followed(row: Deployment) -> None:
-    """Raises Conflict for a deployment that has a shadow."""
-    if has_shadow(row):
-        raise Conflict(
-            "has_shadow",
-            f"The deployment of “{row.topology.name}” has a shadow.",
-            "End it first.",
-            deployment=row.pk,
-        )
-
-
-def refuse_while_it_runs(row: Deployment) -> None:
-    """Raises Conflict unless the deployment has come to rest."""
-    at_rest = row.observation.state in {Observed.STOPPED, Observed.FAILED, Observed.NEW}
-    if not at_rest or row.live_run is not None:
-        raise Conflict(
-            "still_running",
-            f"The deployment of “{row.topology.name}” is {row.observation.state}.",
-            "Stop it first.",
-            deployment=row.pk,
-        )

@@ -91,7 +91,7 @@ def delete_topology(actor: User, topology: Topology, *, used: bool = False) -> N
     Forbidden if a deployment would be deleted, or a generator stopped, and the actor is not an
     operator.
     """
-    from deployments.actions import refuse_while_followed, refuse_while_it_runs
+    from deployments.preconditions import refuse_while_followed, refuse_while_it_runs
     from deployments.rows import forget
     from records.generators import stop_generator
 

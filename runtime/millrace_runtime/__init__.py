@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         until_window_closes,
         within,
     )
-    from millrace_runtime.errors import MillraceError, StreamStopped
+    from millrace_runtime.errors import MillraceError, ProgramError, StreamStopped
     from millrace_runtime.formats import (
         Format,
         avro,
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         ReadOnlyVersionedStore,
         ReadOnlyWindowStore,
         SessionStore,
+        ValueAndTimestamp,
         ValueTimestampHeaders,
         VersionedStore,
         Window,
@@ -147,6 +148,7 @@ _HOMES = {
     ),
     "errors": (
         "MillraceError",
+        "ProgramError",
         "StreamStopped",
     ),
     "formats": (
@@ -181,6 +183,7 @@ _HOMES = {
         "ReadOnlyVersionedStore",
         "ReadOnlyWindowStore",
         "SessionStore",
+        "ValueAndTimestamp",
         "ValueTimestampHeaders",
         "VersionedStore",
         "Window",
@@ -217,6 +220,7 @@ __all__ = [
     "MillraceError",
     "Processor",
     "ProcessorContext",
+    "ProgramError",
     "ReadOnlyKeyValueStore",
     "ReadOnlySessionStore",
     "ReadOnlyVersionedStore",
@@ -232,6 +236,7 @@ __all__ = [
     "Struct",
     "Table",
     "Topology",
+    "ValueAndTimestamp",
     "ValueTimestampHeaders",
     "VersionedStore",
     "Window",

@@ -73,6 +73,14 @@ def remember_classes(java: Any) -> None:
         vars(java.jvm)[name.rpartition(".")[2]] = java_class(java, name)
 
 
+def answer_at_once(java: Any) -> None:
+    """Make a driver's JVM send long answers without waiting for acknowledgements: `PromptAnswers`.
+
+    `java`: its gateway.
+    """
+    java_class(java, f"{PACKAGE}.PromptAnswers").of(java.java_gateway_server)
+
+
 def _wrap(java_column: Any) -> Column:
     from pyspark.sql.classic.column import Column as ClassicColumn
 

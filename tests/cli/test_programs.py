@@ -317,6 +317,36 @@ def test_verify_runs_the_code_in_kafka_streams_and_names_lines(run: Run, folder:
 
 @pytest.mark.spark
 @pytest.mark.slow
+def test_simulate_prints_what_nodes_print_and_drop(run: Run, folder: Path) -> None:
+    text = PROGRAM.replace('"word-count"', '"printing", processing_handler="continue"').replace(
+        "words.count",
+        'lines.peek(lambda value: print("got", value), name="look").filter('
+        '"1 DIV (length(value) - 5) > 0", name="long")\nwords.count',
+    )
+    (folder / "printing.py").write_text(text, encoding="utf-8")
+    done = run("simulate", "printing.py", "--inputs", "in.jsonl")
+    assert done.returncode == 0, done.stderr
+    told = done.stderr.splitlines()
+    assert "INFO look (input 1): got to be" in told
+    assert any(each.startswith("long: 1 record dropped (") for each in told), told
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_verify_says_that_only_kafka_streams_refuses(run: Run, folder: Path) -> None:
+    text = PROGRAM.replace(
+        '.group_by("value")',
+        '.group_by("value").windowed_by(tumbling(unit="day"), emit="window_close")',
+    ).replace("key_value_store(", "window_store(")
+    text = text.replace("key_value_store", "tumbling, window_store", 1)
+    (folder / "days.py").write_text(text, encoding="utf-8")
+    done = run("verify", "days.py", "--inputs", "in.jsonl")
+    assert (done.returncode, done.stdout) == (1, "expected a refusal, but it ran\n")
+    assert "Kafka Streams refuses this topology, which runs here." in done.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.slow
 def test_an_error_of_an_expression_names_the_programs_line(run: Run, folder: Path) -> None:
     text = PROGRAM.replace("split(value, ' ')", "split(raise_error(value), ' ')")
     (folder / "raising.py").write_text(text, encoding="utf-8")

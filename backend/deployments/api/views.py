@@ -30,6 +30,7 @@ from deployments.api.runtime_serializers import (
     SamplesQuerySerializer,
     SamplesSerializer,
 )
+from deployments.api.schedule_serializers import NewScheduleSerializer
 from deployments.beginnings import Beginning
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics, missing_topics
@@ -274,14 +275,14 @@ class ScheduleView(ApiView):
     """The schedule of a deployment."""
 
     @extend_schema(
-        request=shapes.NewScheduleSerializer,
+        request=NewScheduleSerializer,
         responses=shapes.DeploymentSerializer,
         operation_id="deployment_schedule",
     )
     def put(self, request: Request, deployment: int) -> Response:
         """Set when the deployment runs (operator); the next of these times starts or stops it."""
         row = deployment_of(self.person, deployment)
-        given = valid(shapes.NewScheduleSerializer, request.data)
+        given = valid(NewScheduleSerializer, request.data)
         schedules.set_schedule(self.person, row, given["times"], given["zone"])
         return shown(row.pk)
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from millrace_runtime import columns
@@ -82,18 +80,14 @@ class Sleeping:
             self.starter.plan_ahead("continuous")
         self.report.rest()
         self.report.state("asleep")
-        self._log(f"no record for {self.after:g} s: asleep until the next one")
-
-    def _log(self, text: str) -> None:
-        self.report.log("info", f"{text[0].upper()}{text[1:]}.")
-        print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO {text}", file=sys.stderr, flush=True)
+        self.report.log("info", f"No record for {self.after:g} s: asleep until the next one.")
 
     def _wait(self, scala: Any, stopping: threading.Event, wanted: Callable[[], bool]) -> None:
         reason = ""
         while not reason and not stopping.is_set() and wanted():
             reason = scala.TopicWatch.waitFor(self.run, int(CONTROL_SECONDS * 1000))
         if reason:
-            self._log(f"woken up by {reason}")
+            self.report.log("info", f"Woken up by {reason}.")
         self.by_record = reason.startswith("a record")
         if not self.by_record:
             self.starter.forget_plan()

@@ -339,7 +339,6 @@ class Starter:
         warning = lost_offsets.checkpoint_gone(folder, held, arguments.lost_offsets)
         kafka.begin_with(arguments.lost_offsets)
         self.report.log("warning", warning)
-        print(f"WARN {warning}", file=sys.stderr, flush=True)
 
     def _settle(self, kafka: Kafka, graph: TaskGraph, location: str) -> None:
         """Prevent a query from starting at offsets that the broker does not have."""
@@ -359,7 +358,6 @@ class Starter:
         if self.settled.losses:
             warning = lost_offsets.summary(self.settled, arguments.lost_offsets)
             self.report.log("warning", warning)
-            print(f"WARN {warning}", file=sys.stderr, flush=True)
 
 
 def _interval(trigger: str) -> bool:

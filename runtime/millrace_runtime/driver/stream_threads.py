@@ -10,9 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import sys
 import time
-from datetime import UTC, datetime
 from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
@@ -62,7 +60,7 @@ class StreamThreads:
         continued = StreamingQuery(java)
         self.report.attach(starter.spark, continued, starter.client)
         if not self.has(query):
-            self._log("few records: processed in a stream thread from now on")
+            self.report.log("info", "Few records: processed in a stream thread from now on.")
         return continued
 
     def left(self, query: Any) -> bool:
@@ -71,9 +69,5 @@ class StreamThreads:
         if reason is None:
             return False
         self._due = time.monotonic() + PAUSE_SECONDS
-        self._log(f"back to micro-batches: {reason}")
+        self.report.log("info", f"Back to micro-batches: {reason}.")
         return True
-
-    def _log(self, text: str) -> None:
-        self.report.log("info", f"{text[0].upper()}{text[1:]}.")
-        print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO {text}", file=sys.stderr, flush=True)

@@ -40,8 +40,8 @@ class StreamGroups(Checked, ABC, Generic[T]):
     def windowed_by(self, window: Window, *, emit: Emit = "every_update") -> Self:
         """Group by time as well: `tumbling`, `hopping`, `sliding`, `sessions`, `unlimited`.
 
-        `custom_windows`: those that a function returns.
-        `emit`: every update, or one final result when the window closes.
+        `custom_windows`: those that a function returns. `emit`: every update, or one final result
+        when the window closes.
         """
         require(window, Window, 'windowed_by takes a window such as tumbling("5 minutes")')
         made = type(self)(self._stream, self._by, self._repartition)
@@ -200,7 +200,7 @@ class Cogroups(Checked, Generic[T]):
     def cogroup(
         self, grouped: StreamGroups[T], aggregator: Expression, *, port: str | None = None
     ) -> Self:
-        """Add a grouped stream with its own aggregator."""
+        """Add a grouped stream with its own aggregator, as that of `GroupedStream.aggregate`."""
         named = port or f"in{len(self._inputs) + 1}"
         return type(self)([*self._inputs, (named, grouped, aggregator)], self._window)
 

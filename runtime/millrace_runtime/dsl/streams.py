@@ -193,6 +193,11 @@ class Records(Writable):
         also: Also,
         about: About,
     ) -> Stream | dict[str, Stream]:
+        if isinstance(outputs, str | Mapping):
+            raise TypeError(
+                f"{kind}(outputs=...) takes a list of names, found {outputs!r}. All outputs have "
+                "the types key_type= and value_type=."
+            )
         output = {
             name: None if given is None else sql_type(given, f"{name}_type=")
             for name, given in (("key", key_type), ("value", value_type))

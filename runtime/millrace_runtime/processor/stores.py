@@ -27,6 +27,13 @@ class Windowed(Struct, Generic[K]):
     window: Window
 
 
+class ValueAndTimestamp(NamedTuple, Generic[V]):
+    """A value with its timestamp (ms), as Kafka Streams has them: also a tuple of both."""
+
+    value: V
+    timestamp: int
+
+
 class ValueTimestampHeaders(NamedTuple, Generic[V]):
     """A value with a timestamp (ms) and headers, as a store with headers keeps it."""
 
@@ -86,6 +93,9 @@ class Store(Generic[K, V]):
             self._read_value = lambda row: _with_headers(read(row))
             self._write_value = lambda value: write(_row(value, self.name, spec["kind"]))
 
+    def _value_and_timestamp(self, found: Any) -> ValueAndTimestamp[V] | None:
+        return None if found is None else ValueAndTimestamp(self._read_value(found[0]), found[1])
+
     def _key(self, key: Any) -> Any:
         if key is None:
             raise ValueError(f"the key of {self.name} must not be None")
@@ -132,11 +142,10 @@ class ReadOnly(Store[K, V]):
                 else f"a {type(self).__name__} has no method {name!r}"
             )
 
-    def _timed(self, *message: Any) -> tuple[V, int] | None:
+    def _timed(self, *message: Any) -> ValueAndTimestamp[V] | None:
         if not self._timestamps:
             raise AttributeError(f"the values of {self.name} have no timestamps")
-        found = self._ask("get_with_timestamp", *message)
-        return None if found is None else (self._read_value(found[0]), found[1])
+        return self._value_and_timestamp(self._ask("get_with_timestamp", *message))
 
 
 _WRITES = {"put", "put_if_absent", "delete", "remove"}
@@ -181,8 +190,8 @@ class _KeyValueReads(Store[K, V]):
 class ReadOnlyKeyValueStore(ReadOnly[K, V], _KeyValueReads[K, V]):
     """The rows of a table. Iterators return (key, value), ordered by serialized keys."""
 
-    def get_with_timestamp(self, key: K) -> tuple[V, int] | None:
-        """Return (value, timestamp in ms), or None."""
+    def get_with_timestamp(self, key: K) -> ValueAndTimestamp[V] | None:
+        """Return the value and its timestamp in ms, or None."""
         return self._timed(self._key(key))
 
 
@@ -234,8 +243,8 @@ class _WindowReads(Store[K, V]):
 class ReadOnlyWindowStore(ReadOnly[K, V], _WindowReads[K, V]):
     """The rows of a windowed table, by key and window start (ms)."""
 
-    def fetch_with_timestamp(self, key: K, start: int) -> tuple[V, int] | None:
-        """Return (value, timestamp in ms) of the window at `start`, or None."""
+    def fetch_with_timestamp(self, key: K, start: int) -> ValueAndTimestamp[V] | None:
+        """Return the value of the window at `start` and its timestamp in ms, or None."""
         return self._timed(self._key(key), int(start))
 
 
@@ -284,10 +293,10 @@ class SessionStore(_SessionReads[K, V]):
 
 
 class _VersionedReads(Store[K, V]):
-    def get(self, key: K, as_of: int | None = None) -> tuple[V, int] | None:
-        """Return (value, timestamp) of the latest version or that valid at `as_of`, or None."""
+    def get(self, key: K, as_of: int | None = None) -> ValueAndTimestamp[V] | None:
+        """Return the latest version or that valid at `as_of`, with its timestamp, or None."""
         found = self._ask("get", self._key(key), None if as_of is None else int(as_of))
-        return None if found is None else (self._read_value(found[0]), found[1])
+        return self._value_and_timestamp(found)
 
 
 class ReadOnlyVersionedStore(ReadOnly[K, V], _VersionedReads[K, V]):

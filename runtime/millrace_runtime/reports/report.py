@@ -18,6 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from millrace_model.documents import TopologyDocument
@@ -129,7 +130,7 @@ class Reporter(Protocol):
 
 
 class Silence:
-    """A reporter that only logs lost records, to standard error."""
+    """A reporter that writes log lines, also about lost records, to standard error."""
 
     def __init__(self, run: str) -> None:
         self._run = run
@@ -144,7 +145,9 @@ class Silence:
         """Do nothing."""
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
-        """Do nothing."""
+        """Write the line. The node is left out: the message names it."""
+        at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+        print(f"{at} {level.upper()} {message}", file=sys.stderr, flush=True)
 
     def describe(self, document: TopologyDocument, graph: TaskGraph) -> None:
         """Do nothing."""

@@ -283,6 +283,7 @@ def create(
     if joining.shares(os.environ):
         session = joining.join(settings or {})
         columns.remember_classes(session.sparkContext._gateway)
+        columns.answer_at_once(session.sparkContext._gateway)
         return session
     for_spark(os.environ)
     builder = SparkSession.builder
@@ -300,6 +301,7 @@ def prepare(session: SparkSession) -> None:
 
     session.sparkContext.setLogLevel("ERROR")
     columns.remember_classes(session.sparkContext._gateway)
+    columns.answer_at_once(session.sparkContext._gateway)
     columns.gateway(session.sparkContext).Frugal.prepare(session._jsparkSession)
 
 

@@ -17,7 +17,7 @@ from millrace_compiler.types.types import DataType, NoType, parse_type
 
 from millrace_runtime.dsl.stores import Store as Declared
 from millrace_runtime.processor import duration
-from millrace_runtime.processor.stores import Window, Windowed
+from millrace_runtime.processor.stores import ValueAndTimestamp, Window, Windowed
 from millrace_runtime.processor.values import Struct, fields_of, key_of_map
 
 
@@ -299,8 +299,8 @@ class MemoryVersionedStore(_Store):
         insort(versions, (timestamp, self._value(value)), key=lambda each: each[0])
         return True
 
-    def get(self, key: Any, as_of: int | None = None) -> tuple[Any, int] | None:
-        """Return (value, timestamp) of the latest version or that valid at `as_of`, or None."""
+    def get(self, key: Any, as_of: int | None = None) -> ValueAndTimestamp[Any] | None:
+        """Return the latest version or that valid at `as_of`, with its timestamp, or None."""
         versions = self._versions.get(key_bytes(key), [])
         place = len(versions)
         if as_of is not None:
@@ -310,7 +310,7 @@ class MemoryVersionedStore(_Store):
         if place == 0 or versions[place - 1][1] is None:
             return None
         at, value = versions[place - 1]
-        return copy.deepcopy(value), at
+        return ValueAndTimestamp(copy.deepcopy(value), at)
 
     def delete(self, key: Any, timestamp: int) -> Any:
         """Delete the value from `timestamp` on; return the value that was valid then, or None."""

@@ -10,6 +10,7 @@ from millrace_runtime.processor.stores import (
     KeyValueStore,
     SessionStore,
     Store,
+    ValueAndTimestamp,
     VersionedStore,
     WindowStore,
 )
@@ -30,10 +31,9 @@ class TableStore(KeyValueStore[Any, Any]):
         at = [] if timestamp is None else [milliseconds(timestamp)]
         self._send("put", self._key(key), self._write_value(value), *at)
 
-    def get_with_timestamp(self, key: Any) -> tuple[Any, int] | None:
-        """Return (value, timestamp), or None."""
-        found = self._ask("get_with_timestamp", self._key(key))
-        return None if found is None else (self._read_value(found[0]), found[1])
+    def get_with_timestamp(self, key: Any) -> ValueAndTimestamp[Any] | None:
+        """Return the value and its timestamp, or None."""
+        return self._value_and_timestamp(self._ask("get_with_timestamp", self._key(key)))
 
 
 class TableWindowStore(WindowStore[Any, Any]):
@@ -45,10 +45,10 @@ class TableWindowStore(WindowStore[Any, Any]):
         parts = (self._key(key), self._write_value(value), milliseconds(start))
         self._send("put", *parts, *at)
 
-    def get_with_timestamp(self, key: Any, start: Time) -> tuple[Any, int] | None:
-        """Return (value, timestamp) of a window, or None."""
+    def get_with_timestamp(self, key: Any, start: Time) -> ValueAndTimestamp[Any] | None:
+        """Return the value of a window and its timestamp, or None."""
         found = self._ask("get_with_timestamp", self._key(key), milliseconds(start))
-        return None if found is None else (self._read_value(found[0]), found[1])
+        return self._value_and_timestamp(found)
 
 
 _OF_TABLES: dict[str, type[Store[Any, Any]]] = {

@@ -52,6 +52,16 @@ def test_a_processor_reads_the_store_of_an_aggregation(raw: Raw, name: str) -> N
     assert (params["tables"], params["stores"]) == ([{"name": name, "step": "count"}], [])
 
 
+@pytest.mark.parametrize(("raw", "name"), [(BY_NODE, "count"), (BY_STORE, "rows")])
+def test_the_code_may_ask_for_the_store_of_a_table(raw: Raw, name: str) -> None:
+    asking = process(code=CODE.replace("pass", f'self.context.store("{name}")'))
+    own = {**raw, "nodes": [asking if each["id"] == "run" else each for each in raw["nodes"]]}
+    assert codes(own) == []
+    other = CODE.replace("pass", 'self.context.store("rowz")')
+    own["nodes"] = [process(code=other) if each["id"] == "run" else each for each in raw["nodes"]]
+    assert codes(own) == [("code_store", "run")]
+
+
 @pytest.mark.parametrize("raw", [BY_NODE, BY_STORE])
 def test_a_processor_and_the_table_that_it_reads_are_one_subtopology(raw: Raw) -> None:
     plan = compiled(raw).require().plan

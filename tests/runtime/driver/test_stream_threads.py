@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -126,8 +127,9 @@ class Looked:
 
 
 def test_few_records_go_through_a_thread_and_many_through_batches(
-    changing: Changing, pair: Pair, tmp_path: Path, limit: Callable[[int, int], None]
-) -> None:
+    changing: Changing, pair: Pair, tmp_path: Path, limit: Callable[[int, int], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     report = Lines()
     send(pair, 1)
     looked = Looked(changing, tmp_path)
@@ -152,6 +154,8 @@ def test_few_records_go_through_a_thread_and_many_through_batches(
         send(pair, 7, partition=1)
         assert results(pair, 7)[-1] == ("b", 12)
         looked.until({"a": 33, "b": 12})
+    # The lines are in the reports, from which a deployment's log takes them, and nowhere else.
+    assert not re.search("thread|micro-batches", capsys.readouterr().err)
     changing.run(once(summed(pair)), tmp_path)
     assert results(pair, 7) == [("a", n) for n in (1, 3, 13, 23, 33)] + [("b", 5), ("b", 12)]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import millrace_runtime
 import pytest
-from millrace_runtime import Topology, key_value_store, string
+from millrace_runtime import Processor, Topology, key_value_store, string
 from millrace_runtime.dsl import streams, topology
 from millrace_runtime.keywords import Checked
 from millrace_runtime.testing import driver, topics
@@ -60,6 +60,18 @@ def test_what_was_swallowed_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Did you mean partition\?"):
         lines.to("out", partitions=7)  # type: ignore[call-arg]
     assert len(made.document()["nodes"]) == 1
+
+
+class Keep(Processor):
+    def process(self, record: Any) -> None:
+        """Forward nothing."""
+
+
+@pytest.mark.parametrize("outputs", ["kept", {"kept": "STRING"}])
+def test_outputs_are_a_list_of_names(outputs: Any) -> None:
+    lines = Topology("t").stream("lines", key=string(), value=string())
+    with pytest.raises(TypeError, match=r"process\(outputs=...\) takes a list of names"):
+        lines.process(Keep, outputs=outputs)
 
 
 def test_text_in_place_of_a_store_is_refused() -> None:

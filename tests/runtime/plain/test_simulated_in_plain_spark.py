@@ -11,7 +11,8 @@ from typing import Any, cast
 import pytest
 
 from tests.runtime.conftest import SECRETS
-from tests.runtime.simulator.test_simulator import LINE, SCENARIOS, Asked, ask, processing
+from tests.runtime.simulator.asking import LINE, Asked, ask, processing
+from tests.runtime.simulator.test_simulator import SCENARIOS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

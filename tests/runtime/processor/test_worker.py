@@ -507,7 +507,7 @@ class P(Processor):
         if record.value == "write":
             self.table.put(record.key, 1)
         found = self.table.get_with_timestamp(record.key)
-        self.context.forward(record.replace(value=str(found)))
+        self.context.forward(record.replace(value=f"{found.value} {tuple(found)}"))
 """
 
 
@@ -515,7 +515,7 @@ def test_a_processor_reads_a_table_with_timestamps(pipe: Pipe) -> None:
     pipe.start(READING, stores=[TABLE])
     assert pipe.record("v") == ([["store", "table", "get_with_timestamp", "k"]], None)
     [[_, forwarded, _]], _ = pipe.answer([3, 70])
-    assert forwarded[1] == "(3, 70)"
+    assert forwarded[1] == "3 (3, 70)"
 
 
 def test_a_processor_that_writes_the_store_of_a_table_is_told_whose_it_is(pipe: Pipe) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import time
 from typing import Any, cast
 
@@ -14,8 +15,17 @@ from millrace_runtime.reports import report as reports
 from millrace_runtime.reports.report import RedisReporter, Silence, reporter
 
 
-def test_without_an_address_nothing_is_reported() -> None:
-    assert isinstance(reporter(None, "r"), Silence)
+def test_without_an_address_log_lines_go_to_standard_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    silent = reporter(None, "r")
+    assert isinstance(silent, Silence)
+    silent.state("running")
+    silent.log("warning", "Topic a has 3 partitions.", "source")
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d WARNING Topic a has 3 partitions.\n",
+        capsys.readouterr().err,
+    )
 
 
 def test_a_redis_that_is_away_neither_fails_nor_holds_up_the_job() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import json
 import os
@@ -14,23 +13,13 @@ from typing import Any, cast
 import pytest
 from millrace_runtime.services import confinement
 
-from tests.runtime.conftest import SECRETS
+from tests.runtime.simulator.asking import CURIOUS, LINE, ask, processing
 from tests.served import serving, socket_path
 
 REPOSITORY = Path(__file__).parents[3]
 SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
 #: how many of the recorded scenarios run; all of them with MILLRACE_CONFORMANCE=whole
 SAMPLE = 1000 if os.environ.get("MILLRACE_CONFORMANCE") == "whole" else 8
-LOOPING = """
-class Slow(Processor):
-    def init(self, context):
-        self.context = context
-
-    def process(self, record):
-        while record.value == "loop":
-            pass
-        self.context.forward(record)
-"""
 SLEEPING = """
 import time
 
@@ -42,46 +31,8 @@ class Sleeping(Processor):
         time.sleep(3)
         self.context.forward(record)
 """
-CURIOUS = """
-import os
-
-class Curious(Processor):
-    def init(self, context):
-        self.context = context
-
-    def process(self, record):
-        self.context.forward(record.replace(value=",".join(sorted(os.environ))))
-"""
 
 
-def processing(code: str, class_name: str) -> Any:
-    """Return a document with a processor of this class."""
-    text = {"format": "string"}
-    return {
-        "format": "millrace.topology/1",
-        "name": "processing",
-        "nodes": [
-            {
-                "id": "in",
-                "kind": "source.stream",
-                "params": {"topics": ["in"], "key": text, "value": text},
-            },
-            {
-                "id": "step",
-                "kind": "process",
-                "params": {
-                    "code": code,
-                    "class_name": class_name,
-                    "output": {"key": "STRING", "value": "STRING"},
-                },
-            },
-            {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
-        ],
-        "edges": [{"source": "in", "target": "step"}, {"source": "step", "target": "out"}],
-    }
-
-
-LINE = {"topic": "in", "key": "k", "value": "v", "timestamp": 1}
 #: knows the data folder, the socket of the store reader and its process, and tries to use them
 ATTACKING = """
 import glob, json, os, socket
@@ -170,20 +121,6 @@ def test_a_simulation_runs_with_a_cache_that_is_new(
         assert len(answer["result"]["outputs"]) == 1
     finally:
         simulators.close()
-
-
-def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **more: Any) -> Any:
-    """Return the answer as the page gets it, retrying while the simulator is starting."""
-    from millrace_runtime.simulator.simulator import respond
-
-    request = {"do": "simulate", "owner": owner, "document": document, "inputs": inputs}
-    until = time.monotonic() + 180
-    while time.monotonic() < until:
-        answer = respond(simulators, cast(Any, {**request, "trace": 2000, **more}))
-        if answer.get("state") != "starting":
-            return answer
-        time.sleep(0.5)
-    raise AssertionError("the simulator did not start")
 
 
 @pytest.mark.spark
@@ -325,160 +262,6 @@ def test_documents_with_errors_and_broken_lines_are_answered_in_words(
     bad = ask(simulators, document, [{"topic": "in", "timestamp": "soon"}])
     assert bad["error"]["code"] == "input_invalid"
     assert bad["error"]["message"].startswith("Input 1: timestamp must be a whole number")
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_code_of_a_document_sees_no_secret_and_can_be_cancelled(
-    simulators: Any,
-) -> None:
-    from millrace_runtime.simulator.simulator import respond
-
-    answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE])
-    names = set(answer["result"]["outputs"][0]["value"].split(","))
-    assert "PATH" in names
-    assert not names & SECRETS
-    lines = [LINE, {**LINE, "value": "loop"}]
-    looping = Asked(simulators, processing(LOOPING, "Slow"), lines, "you", run="one")
-    of = {"owner": "you", "run": "one"}
-    until = time.monotonic() + 60
-    progress = None
-    while progress is None or progress["done"] == 0:
-        assert looping.runs
-        assert time.monotonic() < until
-        time.sleep(0.1)
-        progress = respond(simulators, cast(Any, {"do": "prepare", **of}))["progress"]
-    # A run that does not stop between two records is killed.
-    assert respond(simulators, cast(Any, {"do": "cancel", **of}))["cancelled"]
-    assert looping.answer()["error"]["code"] == "simulation_cancelled"
-
-
-class Asked:
-    """A request that runs in a thread."""
-
-    def __init__(self, *given: Any, **more: Any) -> None:
-        self._answers: list[Any] = []
-        self._thread = threading.Thread(
-            target=lambda: self._answers.append(ask(*given, **more)), daemon=True
-        )
-        self._thread.start()
-
-    @property
-    def runs(self) -> bool:
-        """Whether the request is still unanswered."""
-        return self._thread.is_alive()
-
-    def answer(self) -> Any:
-        """Wait for the answer and return it."""
-        self._thread.join(60)
-        return self._answers[0]
-
-
-PATIENT = """
-import time
-
-class Patient(Processor):
-    def init(self, context):
-        self.context = context
-
-    def process(self, record):
-        time.sleep(0.02)
-        self.context.forward(record)
-"""
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_search_for_a_difference_is_watched_and_ended(
-    simulators: Any,
-) -> None:
-    from millrace_runtime.simulator import simulator
-
-    respond: Any = simulator.respond
-
-    def differ(new: Any, **more: Any) -> Any:
-        given = {"owner": "me", "run": "search", "inputs": [], "seconds": 20, **more}
-        return respond(simulators, {"do": "differ", "old": document, "new": new, **given})
-
-    def large(bound: int) -> Any:
-        made = processing(PATIENT, "Patient")
-        made["nodes"][0]["params"]["value"] = {"format": "long"}
-        made["nodes"][1] |= {"kind": "filter", "params": {"predicate": f"value > {bound}"}}
-        return made
-
-    document = processing(PATIENT, "Patient")
-    ask(simulators, document, [LINE])
-    changed = copy.deepcopy(document)
-    changed["nodes"][1]["params"]["code"] = PATIENT.replace(
-        "forward(record)", 'forward(record.replace(key="b"))'
-    )
-    result = differ(changed, inputs=[[LINE]])["result"]
-    assert (result["inputs"], len(result["found"]["inputs"])) == (1, 1)
-    assert [(each["key"], each["after"]) for each in result["found"]["new"]] == [("b", 1)]
-    changed["nodes"][0]["params"]["topics"] = []
-    refused = differ(changed)
-    assert (refused["result"], refused["diagnostics"][0]["version"]) == (None, "new")
-    # The line's value is no number, so the search begins without it.
-    result = differ(large(2), old=large(1), inputs=[[LINE]])["result"]
-    assert [each["value"] for each in result["found"]["inputs"]] == [2]
-
-    answers: list[Any] = []
-    thread = threading.Thread(target=lambda: answers.append(differ(document)))
-    thread.start()
-    of = {"owner": "me", "run": "search"}
-    until = time.monotonic() + 60
-    while respond(simulators, {"do": "prepare", **of})["progress"] is None:
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    assert respond(simulators, {"do": "cancel", **of})["cancelled"]
-    thread.join()
-    result = answers[0]["result"]
-    assert (result["found"], result["covered"], result["branches"]) == (None, 10, 10)
-    assert 0 < result["inputs"] < 20_000
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_run_reports_progress_and_gives_what_it_has_when_cancelled(
-    simulators: Any,
-) -> None:
-    from millrace_runtime.simulator.simulator import respond
-
-    document = processing(PATIENT, "Patient")
-    ask(simulators, document, [LINE])
-    given = [{**LINE, "timestamp": n} for n in range(1_500)]
-    running = Asked(simulators, document, given, run="mine")
-    seen: list[Any] = []
-    until = time.monotonic() + 60
-    while not seen or seen[-1]["done"] < 20:
-        assert running.runs
-        assert time.monotonic() < until
-        of = {"owner": "me", "run": "mine"}
-        found = respond(simulators, cast(Any, {"do": "prepare", **of}))["progress"]
-        seen += [] if found is None else [found]
-        other = respond(simulators, cast(Any, {"do": "prepare", **of, "run": "another"}))[
-            "progress"
-        ]
-        assert other is None
-        assert not respond(simulators, cast(Any, {"do": "cancel", **of, "run": "another"}))[
-            "cancelled"
-        ]
-        time.sleep(0.1)
-    last = seen[-1]
-    assert last["lines"] == len(given)
-    assert last["done"] <= last["edges"][0] <= last["done"] + 1
-    assert respond(simulators, {"do": "cancel", "owner": "me", "run": "mine"})["cancelled"]
-    result = running.answer()["result"]
-    done = result["stopped_after"]
-    assert last["done"] <= done < len(given)
-    # The result is that of the first lines only.
-    assert [each["after"] for each in result["outputs"]] == list(range(1, done + 1))
-    assert (result["edges"], result["nodes"]["step"]["in"]) == ([done] * 2, done)
-    assert max(step["after"] for step in result["steps"]) == done
-    whole = ask(simulators, document, given[:done])["result"]
-    assert {**whole, "stopped_after": done} == result
-    # The process continues with the next request.
-    assert ask(simulators, document, [LINE])["result"]["stopped_after"] is None
 
 
 @pytest.mark.spark

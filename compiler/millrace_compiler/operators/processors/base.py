@@ -138,7 +138,8 @@ class ProcessorNode(Operator):
 
     def _check_names(self, scope: Scope) -> None:
         """Reports names in the code of stores that are not connected to this node."""
-        known = [store.store_name() for store in self.stores]
+        known = [store.store_name() for store in self.own_stores]
+        known += [owner.own_store_name for owner in self.read_tables]
         for asked in stores_asked(self.code, self.class_name) if self.code else ():
             if asked.name not in known:
                 scope.report.add(
