@@ -58,7 +58,7 @@ LOOKUP_LIMIT = 0.02
 MANY, FEW = 20_000, 100
 PARTS = ("simulations", "reading", "looking")
 #: log lines of a driver, by how it runs from then on
-IN_THREAD, IN_BATCHES = "processed in a stream thread", "back to micro-batches"
+IN_THREAD, IN_BATCHES = "processed in a stream thread", "Back to micro-batches"
 PATIENCE_SECONDS = 400.0
 
 

@@ -46,7 +46,7 @@ from cli import documents
 from launcher import archive, places
 
 GROUP = "kills"
-INTO_THREAD, OUT_OF_THREAD = "processed in a stream thread", "back to micro-batches"
+INTO_THREAD, OUT_OF_THREAD = "processed in a stream thread", "Back to micro-batches"
 #: longest time until all deployments run in threads, which on a busy machine takes minutes
 THREADS_SECONDS = 900.0
 #: longest time from when all threads run to the kill
