@@ -193,11 +193,12 @@ def written(records: Records, rate: int) -> Iterator[None]:
         thread.join(30)
 
 
-def wait_for(how: str, log: Path) -> None:
-    """Wait until a driver runs in this way, by its log."""
+def wait_for(how: str, api: Api, deployment: int) -> None:
+    """Wait until a deployment runs in this way, by its log."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        text = log.read_text(encoding="utf-8")
+        lines = api.call("GET", f"/deployments/{deployment}/logs")["lines"]
+        text = "\n".join(line["text"] for line in lines)
         in_thread = text.rfind(IN_THREAD) > text.rfind(IN_BATCHES)
         if in_thread == (how == IN_THREAD):
             return
@@ -255,14 +256,13 @@ def lookups(
             yield Row(f"{how}: {name}: p95", sorted(every)[int(len(every) * 0.95)], 0.0, limit)
 
     yield Row(f"store of {keys:,} keys: first read", timed(one), 0.0)
-    log = system.data / "deployments" / str(deployment) / "driver.log"
-    socket = log.parent / "live" / "stores"
+    socket = system.data / "deployments" / str(deployment) / "live" / "stores"
     with written(records, MANY):
-        wait_for(IN_BATCHES, log)
+        wait_for(IN_BATCHES, api, deployment)
         yield from measured("micro-batches")
     records.wait()
     with written(records, FEW):
-        wait_for(IN_THREAD, log)
+        wait_for(IN_THREAD, api, deployment)
         yield from measured("stream thread")
     records.wait()
 
