@@ -2,6 +2,7 @@ import "./theme";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
+import { preloadPage } from "./app/Pages";
 import { prefetchSession } from "./frame/queries";
 import { fetchTexts, language, markLanguage } from "./ui/i18n";
 
@@ -16,5 +17,6 @@ const draw = () =>
   );
 markLanguage();
 prefetchSession();
+preloadPage(location.pathname);
 // If the translations cannot be loaded, the page is shown in English.
 fetchTexts(language()).then(draw, draw);
