@@ -112,6 +112,8 @@ def test_a_field_with_the_caret_stays_when_a_problem_comes_above(designer: Desig
     expect(group.locator(CUT)).to_be_visible()
     assert top(window) == usual
     page.keyboard.press("Shift+Tab")
+    expect(group.get_by_role("button", name="Write “item”")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
     expect(group.locator(CUT)).to_have_count(0)
     assert top(window) > usual
 
