@@ -18,8 +18,13 @@ export function Held({ children }: { children: ReactNode }) {
     const inner = content.current;
     const use = outer === null ? null : steadyOf(outer);
     if (outer === null || inner === null || use === null) return;
-    const least = Number.parseFloat(getComputedStyle(outer).minHeight) || 0;
-    let kept = 0;
+    // Known once it is laid out: a question before that would lay out the whole page while it is being made.
+    let least = 0;
+    let kept: number | null = null;
+    const first = requestAnimationFrame(() => {
+      least = Number.parseFloat(getComputedStyle(outer).minHeight) || 0;
+      kept ??= outer.getBoundingClientRect().height;
+    });
     const mark = (how: "held" | "cut" | null) => {
       outer.style.height = how === null ? "" : `${kept}px`;
       outer.toggleAttribute("data-held", how === "held");
@@ -35,17 +40,18 @@ export function Held({ children }: { children: ReactNode }) {
       mark(null);
     };
     const settle = () => {
+      if (kept === null) return;
       const height = wanted();
       if (Math.abs(height - kept) < 1 || !use.isUsed(outer, height - kept)) give();
       else mark(height < kept ? "held" : "cut");
     };
-    give();
     release.current = give;
     // It reports changes before they are painted.
     const observer = new MutationObserver(settle);
     observer.observe(inner, { childList: true, characterData: true, subtree: true });
     const stop = use.follow(settle);
     return () => {
+      cancelAnimationFrame(first);
       observer.disconnect();
       stop();
     };

@@ -55,7 +55,7 @@ export class Steady {
       if (place.contains(active) || (order & Node.DOCUMENT_POSITION_FOLLOWING) !== 0) return true;
     }
     // At its lower end, a shorter form would move down as a whole.
-    return by < 0 && form.scrollTop > form.scrollHeight + by - form.clientHeight;
+    return by < 0 && form.scrollTop > Math.max(0, form.scrollHeight + by - form.clientHeight);
   }
 }
 
