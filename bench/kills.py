@@ -2,13 +2,15 @@
 
     ./millrace bench kills -- --kills 40 --minutes 10
     ./millrace bench kills -- --kills 40 --minutes 10 --host 10
+    ./millrace bench kills -- --kills 40 --minutes 10 --at-any-time
 
 Deployments are started as a worker starts them, with a separate broker, and again when they have
 ended. Without `--host`, one deployment has a JVM of its own, and its driver, its JVM or both are
 killed (-9). With it, so many share a JVM: three of four kills are those of one driver, the others
 those of the JVM, of the process that keeps it, or of the parent of all. A kill waits until those
-that it ends run in stream threads and have recovered from earlier kills. A reader of committed
-records for each deployment checks that the counts of each item arrive once and in order. Prints
+that it ends run in stream threads and have recovered from earlier kills; with `--at-any-time` it
+does not, so that many kills hit a driver that starts. A reader of committed records for each
+deployment checks that the counts of each item arrive once and in order. Prints
 each kill, how many of the threads were between the log of an epoch's offsets and its commit, and
 the seconds until everything that was written before has its results.
 """
@@ -145,6 +147,8 @@ class Deployment(threading.Thread):
         """Its JVM, or that of its host."""
         if self._host is not None:
             pid = hosts.java_of(self._launcher.hosts.folder_of(GROUP, self.job))
+            if pid is None:
+                raise FileNotFoundError("the host has no JVM yet")
             return psutil.Process(pid)
         family = psutil.Process(self.note["pid"]).children(recursive=True)
         return next(each for each in family if each.name() == "java")
@@ -175,6 +179,8 @@ class Kills:
     writer: Writer
     chance: random.Random
     host: bool
+    #: whether a kill does not wait for recovery from earlier ones
+    at_any_time: bool = False
     kills: list[Kill] = field(default_factory=list)
 
     def until(self, holds: Callable[[], bool], what: str, seconds: float) -> None:
@@ -219,24 +225,20 @@ class Kills:
         chosen = self.deployments
         if self.host and kind == "driver":
             chosen = [self.chance.choice(chosen)]
-        self.until(lambda: self._at_work(chosen), f"threads, to kill the {kind}", THREADS_SECONDS)
-        time.sleep(self.chance.uniform(0.0, MOMENT_SECONDS))
-        note = chosen[0].note
-        java = chosen[0].java
-        pids = {
-            "driver": [note["pid"]],
-            "JVM": [java.pid],
-            "driver and JVM": [note["pid"], java.pid],
-            "keeper": [java.ppid()],
-            "parent": [note["shim"]],
-        }[kind]
-        ended = [each for each in chosen if each.in_thread]
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+        if not self.at_any_time:
+            what = f"threads, to kill the {kind}"
+            self.until(lambda: self._at_work(chosen), what, THREADS_SECONDS)
+            time.sleep(self.chance.uniform(0.0, MOMENT_SECONDS))
+        self.until(lambda: bool(_pids(kind, chosen[0])), f"a {kind} to kill", THREADS_SECONDS)
+        ended = [each for each in chosen if self.at_any_time or each.in_thread]
+        threads = sum(each.in_thread for each in ended)
+        for pid in _pids(kind, chosen[0]):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         at, before = time.monotonic(), self.writer.total
         within = sum(each.unfinished for each in ended)
         waits = dict.fromkeys((each.number for each in ended), before)
-        self.kills.append(kill := Kill(kind, at, len(ended), within, waits))
+        self.kills.append(kill := Kill(kind, at, threads, within, waits))
         print(
             f"{len(self.kills):3} {kind:14} in {kill.threads} stream threads, "
             f"{kill.within} within an epoch",
@@ -271,6 +273,22 @@ class Kills:
                 )
 
 
+def _pids(kind: str, deployment: Deployment) -> list[int]:
+    """Return the processes of a kind; none if they have not started, or have just ended."""
+    with suppress(OSError, ValueError, StopIteration, psutil.NoSuchProcess):
+        note = deployment.note
+        if kind == "driver":
+            return [note["pid"]] if psutil.pid_exists(note["pid"]) else []
+        java = deployment.java
+        return {
+            "JVM": [java.pid],
+            "driver and JVM": [note["pid"], java.pid],
+            "keeper": [java.ppid()],
+            "parent": [note["shim"]],
+        }[kind]
+    return []
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The result of a run: `deployments` have each counted so many purchases."""
@@ -284,7 +302,7 @@ class Outcome:
 
 def run(
     folder: Path, kills: int, seconds: float, *, host: int, rate: int, seed: int,
-    longest: float = math.inf,
+    longest: float = math.inf, at_any_time: bool = False,
 ) -> Outcome:  # fmt: skip
     """Run the benchmark. Raises RuntimeError for a wrong result or one that does not come."""
     os.environ.update(archive.with_options(archive.spark().use()))
@@ -303,7 +321,8 @@ def run(
             made.result()
         readers = [Reader(broker.address, each.sink) for each in deployments]
         writer = Writer(broker.address, rate, seed)
-        found = Kills(deployments, readers, writer, random.Random(seed), bool(host))  # noqa: S311
+        chance = random.Random(seed)  # noqa: S311
+        found = Kills(deployments, readers, writer, chance, bool(host), at_any_time)
         try:
             for thread in (writer, *readers, *deployments):
                 thread.start()
@@ -332,6 +351,9 @@ def main() -> int:
         "--minutes", type=float, default=10.0, help="no kill begins after twice of them (10)"
     )
     parser.add_argument("--host", type=int, default=0, help="deployments that share a JVM")
+    parser.add_argument(
+        "--at-any-time", action="store_true", help="do not wait for recovery before the next kill"
+    )
     parser.add_argument("--rate", type=int, help="purchases a second (1,000; 20 with --host)")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -341,6 +363,7 @@ def main() -> int:
             found = run(
                 Path(folder), given.kills, given.minutes * 60,
                 host=given.host, rate=rate, seed=given.seed, longest=given.minutes * 120,
+                at_any_time=given.at_any_time,
             )  # fmt: skip
         except RuntimeError as error:
             print(f"FAILED: {error}", flush=True)

@@ -2,7 +2,7 @@
 
 A sample is restarted after every record and cut into random micro-batches, and some of those that
 may have one micro-batch also run with one for each record; with MILLRACE_CONFORMANCE=whole every
-scenario does.
+scenario does. Without it, scenarios that do not depend on others run side by side in one query.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_model.scenarios import ScenarioResult
 from millrace_runtime.results.comparing import differences
 
 FOLDER = Path(__file__).parent / "scenarios"
@@ -45,19 +46,41 @@ RESTARTED = LASTING if WHOLE else chosen.sample(LASTING, 8)
 RANDOMLY_CUT = [
     (name, chosen.randrange(1000)) for name in (FREE if WHOLE else chosen.sample(FREE, 8))
 ]
+#: scenarios of one query
+TOGETHER = 1 if WHOLE else 12
 
 
 class Results:
     """Runs scenarios two at a time; those of the selected tests are begun at once."""
 
     def __init__(self, wanted: list[tuple[str, str, bool]]) -> None:
+        from cli.packing import packable, packs
         from cli.simulating import Warm
 
         self._warm = Warm(cores=2)
         self._pool = ThreadPoolExecutor(2)
         self._begun: dict[tuple[str, str, bool], Future[Any]] = {}
-        for each in wanted:
-            self._begin(each)
+        self._packed: dict[tuple[str, str], Future[dict[str, ScenarioResult]]] = {}
+        for cut in ("all", "each"):
+            named = [SCENARIOS[name] for name, own, restart in wanted if own == cut and not restart]
+            together = [each for each in named if each["id"] in RUN and packable(each)]
+            for group in packs(together, TOGETHER):
+                if len(group) > 1:
+                    run = self._pool.submit(self._together, group, cut)
+                    self._packed.update(((each["id"], cut), run) for each in group)
+        for name, cut, restart in wanted:
+            if restart or (name, cut) not in self._packed:
+                self._begin((name, cut, restart))
+
+    def _together(self, group: list[Any], cut: str) -> dict[str, ScenarioResult]:
+        from millrace_runtime.results.cuts import Cut
+
+        from cli.packing import Pack
+
+        pack = Pack(group)
+        found = self._warm.simulate_pack(pack, Cut.parse(cut))
+        assert found.error is None
+        return {each["id"]: of for each, of in zip(group, pack.results(found), strict=True)}
 
     def _begin(self, key: tuple[str, str, bool]) -> Future[Any]:
         from millrace_runtime.results.cuts import Cut
@@ -77,6 +100,8 @@ class Results:
 
     def result(self, name: str, cut: str, *, restart: bool = False) -> Any:
         """Return the result of a scenario."""
+        if not restart and (name, cut) in self._packed:
+            return self._packed[name, cut].result()[name]
         return self._begin((name, cut, restart)).result()
 
     def of(self, name: str, cut: str, *, restart: bool = False) -> list[str]:
