@@ -2,7 +2,6 @@ import "./theme";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import { preloadPage } from "./app/Pages";
 import { prefetchSession } from "./frame/queries";
 import { fetchTexts, language, markLanguage } from "./ui/i18n";
 
@@ -17,6 +16,5 @@ const draw = () =>
   );
 markLanguage();
 prefetchSession();
-preloadPage(location.pathname);
 // If the translations cannot be loaded, the page is shown in English.
 fetchTexts(language()).then(draw, draw);

@@ -30,13 +30,7 @@ const SettingsPage = page(async () => (await import("../pages/SettingsPage")).Se
 const InstallationPage = page(
   async () => (await import("../pages/InstallationPage")).InstallationPage,
 );
-const designer = () => import("../pages/TopologyPage");
-const TopologyPage = page(async () => (await designer()).TopologyPage);
-
-/** Loads the designer while the session is still being fetched, if the address is one of its own. */
-export function preloadPage(path: string): void {
-  if (/^\/w\/[^/]+\/t\/\d+$/.test(path)) designer().catch(() => undefined);
-}
+const TopologyPage = page(async () => (await import("../pages/TopologyPage")).TopologyPage);
 
 /** The page at each address. */
 export function Pages() {
