@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, Response, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 
 def _saves_a_version(answer: Response) -> bool:
@@ -109,11 +108,6 @@ class Designer:
         box = self.field(parameter).locator("input.mantine-Select-input").first
         listed = self.page.get_by_role("option", name=option, exact=True)
         box.click()
-        # A problem that is found meanwhile moves the field away from under the pointer.
-        try:
-            listed.wait_for(timeout=10_000)
-        except PlaywrightTimeoutError:
-            box.click()
         listed.click()
 
     def write(self, parameter: str, text: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, StorageState
 
 from checks import screens
+from checks.screen_topologies import Topologies, the_topologies
 from launcher import places
 from tests.e2e.system import System
 
@@ -37,7 +38,7 @@ SCREENS = [screen for screen in screens.SCREENS if not screen.running]
 @pytest.fixture(scope="module", params=screens.LANGUAGES)
 def visitor(
     system: System, browser: Browser, session: StorageState, request: pytest.FixtureRequest
-) -> Iterator[tuple[str, Page, screens.Topologies]]:
+) -> Iterator[tuple[str, Page, Topologies]]:
     """A page in a language that all screens share, and topologies."""
     language = str(request.param)
     context = browser.new_context(
@@ -50,12 +51,12 @@ def visitor(
     page = context.new_page()
     page.set_default_timeout(20_000)
     page.goto(f"{system.address}/w/main")
-    yield language, page, screens.the_topologies(page)
+    yield language, page, the_topologies(page)
     context.close()
 
 
 def test_axe_finds_nothing_on_any_screen(
-    system: System, visitor: tuple[str, Page, screens.Topologies]
+    system: System, visitor: tuple[str, Page, Topologies]
 ) -> None:
     """Screens alternate between the languages, so that each is examined once."""
     language, page, topologies = visitor

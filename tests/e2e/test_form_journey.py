@@ -1,4 +1,4 @@
-"""The form of a node: nothing under the pointer moves when a problem appears above it or goes."""
+"""The form of a node: nothing under the pointer or the caret moves when a problem comes or goes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
 #: what says beside a field's title that the field is empty
 NEEDED = ".field-needed"
 PROBLEM = ".field-problem"
+#: a place in which a message has less room than it needs
+CUT = "[data-cut]"
 STRING = {"format": "string"}
 NODES: list[dict[str, Any]] = [
     {
@@ -66,7 +68,7 @@ def test_fields_do_not_move_when_the_first_value_is_typed(designer: Designer) ->
     topic, key = designer.field("topic"), designer.field("key")
     general = designer.page.locator(".inspector-general")
     before = top(key)
-    expect(topic.locator(NEEDED)).to_have_text("required")
+    expect(topic.locator(NEEDED)).to_have_text("required: “Topic” or “Topic expression”")
     expect(general).to_contain_text("Nothing is connected")
     assert top(key) == before
     designer.choose_topic("topic", "steady-counts")
@@ -74,6 +76,44 @@ def test_fields_do_not_move_when_the_first_value_is_typed(designer: Designer) ->
     designer.wire("count", "out")
     expect(general).to_have_count(0)
     assert top(key) == before
+
+
+def test_fields_under_the_pointer_stay_when_a_problem_comes(designer: Designer) -> None:
+    page = designer.page
+    designer.select("count")
+    window, group = designer.field("window"), designer.field("group_by")
+    group.locator(".cm-content").click()
+    expect(group.locator(".cm-focused")).to_have_count(1)
+    usual = top(window)
+    window.locator(".field-title").hover()
+    page.keyboard.insert_text("value.itme")
+    expect(group.locator(PROBLEM)).to_contain_text("itme")
+    # What fits into the line that is always there is shown, with the button that fixes it.
+    expect(group.locator(CUT)).to_be_visible()
+    expect(group.get_by_role("button", name="Write “item”")).to_be_in_viewport()
+    assert top(window) == usual
+    group.locator(CUT).get_by_title("Show all of it").click()
+    expect(group.locator(CUT)).to_have_count(0)
+    assert top(window) > usual
+
+
+def test_a_field_with_the_caret_stays_when_a_problem_comes_above(designer: Designer) -> None:
+    page = designer.page
+    designer.select("count")
+    window, group = designer.field("window"), designer.field("group_by")
+    group.locator(".cm-content").click()
+    expect(group.locator(".cm-focused")).to_have_count(1)
+    usual = top(window)
+    page.locator(".react-flow__pane").hover(position={"x": 60, "y": 300})
+    page.keyboard.insert_text("value.itme")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(window.locator("input:focus")).to_have_count(1)
+    expect(group.locator(CUT)).to_be_visible()
+    assert top(window) == usual
+    group.locator(".cm-content").click()
+    expect(group.locator(CUT)).to_have_count(0)
+    assert top(window) > usual
 
 
 def test_fields_under_the_pointer_stay_when_a_problem_goes(designer: Designer) -> None:

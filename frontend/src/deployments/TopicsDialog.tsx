@@ -1,5 +1,5 @@
 import { Button, NumberInput, Select } from "@mantine/core";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { createTopics } from "../api/topicCalls";
 import type { MissingTopic } from "../api/types";
@@ -13,7 +13,7 @@ import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
 import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";
-import { type Question, useQuestion, withTopic } from "./topics";
+import { originOf, type Question, useQuestion, withTopic } from "./topics";
 
 interface Choice {
   readonly partitions: number;
@@ -55,6 +55,7 @@ export function TopicsDialog({ question }: { question: Question }) {
             topic={topic}
             choice={choiceOf(topic)}
             choose={(choice) => setChoices({ ...choices, [topic.name]: choice })}
+            environment={settings?.environment ?? null}
             promoted={question.then !== undefined}
             close={close}
           />
@@ -79,19 +80,26 @@ function TopicRow(props: {
   topic: MissingTopic;
   choice: Choice;
   choose: (choice: Choice) => void;
+  /** The environment whose values the parameters of the topology have. */
+  environment: string | null;
   /** A saved version is deployed, so that its topics cannot be replaced by others. */
   promoted: boolean;
   close: () => void;
 }) {
-  const { topic, choice, choose } = props;
+  const { choice, choose, environment, topic } = props;
   const node = useDesigner((state) =>
     topic.node === null ? undefined : findNode(state.document, topic.node),
+  );
+  const document = useDesigner((state) => state.document);
+  const origin = useMemo(
+    () => originOf(document, topic, environment),
+    [document, topic, environment],
   );
   const take = (instead: string) => {
     useDesigner
       .getState()
       .change(t("Use topic {name}", { name: instead }), (document) =>
-        withTopic(document, topic, instead),
+        withTopic(document, topic, instead, environment),
       );
     props.close();
   };
@@ -103,12 +111,14 @@ function TopicRow(props: {
           {node === undefined ? t("dead letters") : labelOf(node)}
         </span>
       </div>
-      {topic.nearest.length === 0 || props.promoted ? null : (
+      {topic.nearest.length === 0 || props.promoted || origin === null ? null : (
         <div className={classes.nearest}>
           <span>{t("Similar names:")}</span>
           {topic.nearest.map((name) => (
             <Button key={name} variant="subtle" size="compact-sm" px={0} onClick={() => take(name)}>
-              {t("Use {name}", { name })}
+              {"parameter" in origin
+                ? t("Set {parameter} to {name}", { name, parameter: origin.parameter })
+                : t("Use {name}", { name })}
             </Button>
           ))}
         </div>

@@ -4,7 +4,16 @@ import { create } from "zustand";
 import { ApiError } from "../api/client";
 import { missingTopics } from "../api/deploymentCalls";
 import type { DeploymentSettings, MissingTopic } from "../api/types";
-import type { TopologyDocument } from "../graph/document";
+import { findNode, type Json, paramsOf, type TopologyDocument } from "../graph/document";
+import {
+  ENVIRONMENTS,
+  inEnvironment,
+  parametersOf,
+  placeOf,
+  setParameter,
+  setValue,
+  withDefaults,
+} from "../graph/parameters";
 
 /** A question that waits for an answer: the missing topics, and the settings of the deployment that then continues. */
 export interface Question {
@@ -38,12 +47,48 @@ export async function noneMissing(
   return topics.length === 0;
 }
 
-/** The document with a missing topic replaced by another one. */
+/** Where the name of a missing topic is: written out, as the value of a parameter of the topology, or made of several texts. */
+type Origin = { readonly written: true } | { readonly parameter: string } | null;
+
+export function originOf(
+  document: TopologyDocument,
+  topic: MissingTopic,
+  environment: string | null,
+): Origin {
+  const named = (of: TopologyDocument) => {
+    const value = paramsAt(of, topic.node)[topic.parameter];
+    return Array.isArray(value) ? value : [value];
+  };
+  const written = named(document);
+  if (written.includes(topic.name)) return { written: true };
+  const filled = named(withDefaults(inEnvironment(document, environment)));
+  const place = written[filled.indexOf(topic.name)];
+  const declared = parametersOf(document).find(([name]) => placeOf(name) === place);
+  return declared === undefined ? null : { parameter: declared[0] };
+}
+
+function paramsAt(document: TopologyDocument, node: string | null): Readonly<Record<string, Json>> {
+  if (node === null) return (document.settings ?? {}) as Readonly<Record<string, Json>>;
+  const found = findNode(document, node);
+  return found === undefined ? {} : paramsOf(found);
+}
+
+/** The document with a missing topic replaced by another one; where a parameter names it, with another value of that. */
 export function withTopic(
   document: TopologyDocument,
-  { node, parameter, name }: MissingTopic,
+  topic: MissingTopic,
   instead: string,
+  environment: string | null,
 ): TopologyDocument {
+  const { name, node, parameter } = topic;
+  const origin = originOf(document, topic, environment);
+  if (origin === null) return document;
+  if ("parameter" in origin) {
+    const known = ENVIRONMENTS.find((each) => each === environment);
+    return known === undefined
+      ? setParameter(document, origin.parameter, { default: instead })
+      : setValue(document, origin.parameter, known, instead);
+  }
   const put = (params: Readonly<Record<string, unknown>> = {}) => {
     const value = params[parameter];
     const other = Array.isArray(value)

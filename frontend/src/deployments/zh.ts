@@ -177,6 +177,7 @@ export const zh = {
   "Create {n} topics and deploy": "创建 {n} 个主题并部署",
   "Similar names:": "相近的名称：",
   "Use {name}": "使用 {name}",
+  "Set {parameter} to {name}": "将 {parameter} 设为 {name}",
   "Use topic {name}": "使用主题 {name}",
   "Where it stopped": "上次停止处",
   "Earliest record": "最早的记录",

@@ -55,6 +55,7 @@ export function Differing({ names, load, environment = null, onOpened }: Differi
             >
               {t("Cancel")}
             </Button>
+            <span className={classes.quiet}>{t("at most 20 seconds")}</span>
           </>
         ) : (
           <Button

@@ -1,6 +1,7 @@
 export const zh = {
   "Different results": "不同的结果",
   "Starting the simulator…": "正在启动模拟器…",
+  "at most 20 seconds": "最多 20 秒",
   "{n} {n, plural, one {input} other {inputs}} tried…": "已尝试 {n} 个输入…",
   "differing.runs_both_versions_in_simulator": "在模拟器中运行两个版本，最多 20,000 个输入、20 秒",
   "Find an input with different results": "查找结果不同的输入",

@@ -11,23 +11,32 @@ import { limited, MOST_CHARACTERS } from "./searching";
 import { Waiting } from "./Waiting";
 
 const SEARCH = "q";
+const PAGE = "page";
 
-/** What the address of the page searches for. */
-function searched(): string {
-  return limited(new URLSearchParams(location.search).get(SEARCH) ?? "");
+/** What the address of the page searches for, and the page of its list. */
+function shownAt(): { text: string; page: number } {
+  const asked = new URLSearchParams(location.search);
+  const page = Number(asked.get(PAGE));
+  return {
+    text: limited(asked.get(SEARCH) ?? ""),
+    page: Number.isInteger(page) && page > 0 ? page : 1,
+  };
 }
 
-/** Puts the search into the address, so that a link to it can be shared and a reload keeps it. */
-function noteSearched(text: string): void {
+/** Puts search and page into the address, so that a link to them can be shared, and a reload and *Back* keep them. */
+function noteShown(text: string, page: number): void {
   const address = new URL(location.href);
-  if (text === "") address.searchParams.delete(SEARCH);
-  else address.searchParams.set(SEARCH, text);
+  const set = (name: string, value: string, usual: string) =>
+    value === usual ? address.searchParams.delete(name) : address.searchParams.set(name, value);
+  set(SEARCH, text, "");
+  set(PAGE, String(page), "1");
   history.replaceState(history.state, "", address);
 }
 
 /**
  * A paged list of `size` rows per page that the server searches. `text` follows `typed` after a pause; a new search
- * starts at page 1, and with `inAddress` it is part of the address. If the page no longer exists, such as after its last row was deleted, the one before it is shown.
+ * starts at page 1, and with `inAddress` both are part of the address. If the page no longer exists, such as after its last
+ * row was deleted, the one before it is shown.
  */
 export function usePages<List extends { count: number }>(
   key: QueryKey,
@@ -35,14 +44,17 @@ export function usePages<List extends { count: number }>(
   options: { size?: number; refetchInterval?: number; inAddress?: boolean } = {},
 ) {
   const { inAddress = false, refetchInterval, size = 25 } = options;
-  const [page, setPage] = useState(1);
-  const [typed, setTyped] = useState(() => (inAddress ? searched() : ""));
+  const [first] = useState(() => (inAddress ? shownAt() : { text: "", page: 1 }));
+  const [page, turn] = useState(first.page);
+  const [typed, setTyped] = useState(first.text);
   const [text] = useDebouncedValue(typed.trim(), 200);
-  const search = (next: string) => {
-    setTyped(limited(next));
-    setPage(1);
-    if (inAddress) noteSearched(limited(next).trim());
+  const show = (next: string, number: number) => {
+    setTyped(next);
+    turn(number);
+    if (inAddress) noteShown(next.trim(), number);
   };
+  const search = (next: string) => show(limited(next), 1);
+  const setPage = (number: number) => show(typed, number);
   const queryKey = [...key, text, page];
   const list = useQuery({
     queryKey,
@@ -52,6 +64,7 @@ export function usePages<List extends { count: number }>(
   });
   const { data: found, error } = list;
   const gone = page > 1 && error instanceof ApiError && error.status === 404;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the answer of the server turns back
   useEffect(() => {
     if (gone) setPage(page - 1);
   }, [gone, page]);

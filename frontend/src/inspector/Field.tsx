@@ -6,7 +6,7 @@ import type { Diagnostic } from "../api/types";
 import { FixButton } from "../problems/laterFixes";
 import { isMissing, isNeeded } from "../problems/places";
 import { Held } from "../ui/Held";
-import { t } from "../ui/i18n";
+import { inWords, t } from "../ui/i18n";
 
 /** The problems of a field and their hints. `fixes` is false for those of anything but the open document. */
 export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes?: boolean }) {
@@ -21,8 +21,12 @@ export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes
             className="field-problem"
             data-severity={isMissing(each) ? "missing" : each.severity}
           >
-            {message}
-            {hint === null || hint === "" ? null : <span> {hint}</span>}{" "}
+            <span className="field-problem-text">
+              {message}
+              {hint === null || hint === "" ? null : (
+                <span className="field-problem-hint"> {hint}</span>
+              )}
+            </span>{" "}
             {fixes ? <FixButton diagnostic={each} /> : null}
           </p>
         );
@@ -32,21 +36,25 @@ export function FieldProblems(props: { diagnostics: readonly Diagnostic[]; fixes
 }
 
 /** Says beside the title that the field has to be filled in, where it moves no field when it comes and goes. */
-function Required({ diagnostic }: { diagnostic: Diagnostic | undefined }) {
-  if (diagnostic === undefined) {
+function Required({ diagnostic, empty }: { diagnostic: Diagnostic | undefined; empty: boolean }) {
+  if (diagnostic === undefined && !empty) {
     return (
       <span className="field-required" title={t("required")}>
         *
       </span>
     );
   }
-  const { hint, message } = describeDiagnostic(diagnostic);
+  const { hint, message } = diagnostic === undefined ? NOTHING : describeDiagnostic(diagnostic);
+  const { names } = diagnostic?.code === "one_of" ? inWords(diagnostic.facts ?? {}) : NO_FACTS;
   return (
     <span className="field-needed" title={`${message} ${hint ?? ""}`.trim()}>
-      {t("required")}
+      {names === undefined ? t("required") : t("required: {names}", { names })}
     </span>
   );
 }
+
+const NOTHING = { message: "", hint: "" };
+const NO_FACTS: Readonly<Record<string, string>> = {};
 
 /** The field is the target of the help's place, but neither pointer nor focus in it opens the help. */
 const NO_EVENTS = { hover: false, focus: false, touch: false };
@@ -111,7 +119,7 @@ export function Field(props: {
   aside?: ReactNode;
   required?: boolean;
   diagnostics?: readonly Diagnostic[];
-  /** Whether it has no value, so that a problem with several fields asks for one. */
+  /** Whether it has no value: it is said if it needs one, also before the compiler has. */
   empty?: boolean;
   children: (labelId: string) => ReactNode;
   name?: string;
@@ -137,7 +145,9 @@ export function Field(props: {
         <span id={id} className="field-title">
           {title}
         </span>
-        {required === true || needed !== undefined ? <Required diagnostic={needed} /> : null}
+        {required === true || needed !== undefined ? (
+          <Required diagnostic={needed} empty={empty} />
+        ) : null}
         {!helped ? null : (
           <>
             <FieldHelp help={help} target={field} />

@@ -2,10 +2,12 @@ import { memo, useCallback, useMemo } from "react";
 import type { Diagnostic } from "../api/types";
 import { useDesigner } from "../designer/store";
 import type { Parameter } from "../graph/catalog";
-import type { DocumentNode, Json } from "../graph/document";
+import { asObject, type DocumentNode, type Json } from "../graph/document";
 import { about, elsewhere } from "../problems/places";
 import { Field } from "./Field";
 import { isComposite, widgetFor } from "./widgets";
+import { asList } from "./widgets/widget";
+import { shownParts } from "./widgets/windowParts";
 
 /** The type of an expression, if the compiler's result contains it. */
 function useGiven(node: DocumentNode | null, parameter: Parameter): string | null {
@@ -42,10 +44,8 @@ export const ParameterField = memo(function ParameterField(props: {
     [onSet, parameter.name],
   );
   const done = useCallback(() => useDesigner.getState().endGesture(), []);
-  // A composite widget shows the errors of its parts itself.
-  const shown = isComposite(parameter.widget)
-    ? mine.filter((each) => (each.path ?? each.parameter) === parameter.name)
-    : mine;
+  // A composite widget shows the problems of its parts itself.
+  const shown = isComposite(parameter.widget) ? elsewhere(mine, partsOf(parameter, value)) : mine;
   const aside =
     given ??
     (parameter.widget === "number" || parameter.unit == null || parameter.widget === "duration"
@@ -57,9 +57,7 @@ export const ParameterField = memo(function ParameterField(props: {
       help={parameter.help}
       required={parameter.required}
       aside={aside === null ? null : <code title={aside}>{aside}</code>}
-      diagnostics={
-        shown.length === 0 && mine.length > 0 ? elsewhere(mine, partsOf(parameter, value)) : shown
-      }
+      diagnostics={shown}
       empty={value === undefined || value === "" || (Array.isArray(value) && value.length === 0)}
       name={parameter.name}
     >
@@ -80,32 +78,31 @@ export const ParameterField = memo(function ParameterField(props: {
   );
 });
 
-/** Paths inside a parameter that have a field of their own. */
-function partsOf(parameter: Parameter, value: Json | undefined): string[] {
-  const name = parameter.name;
-  const places: string[] = [];
-  const walk = (part: Json | undefined, path: string) => {
-    places.push(path);
-    if (Array.isArray(part)) {
-      for (const [index, item] of part.entries()) walk(item, `${path}[${index}]`);
-    } else if (part !== null && typeof part === "object") {
-      for (const [key, item] of Object.entries(part)) walk(item, `${path}.${key}`);
-    }
-  };
-  walk(value, name);
-  const fixed: Record<string, string[]> = {
-    group_by: ["key", "value"],
-    output_types: ["key", "value"],
-    window: ["type", "size", "advance", "grace", "gap", "difference", "start"],
-    format: ["format", "schema"],
-  };
-  for (const part of fixed[parameter.widget] ?? []) places.push(`${name}.${part}`);
-  if (Array.isArray(value)) {
-    value.forEach((_item, index) => {
-      for (const part of ["port", "predicate", "aggregator", "group_by.key"]) {
-        places.push(`${name}[${index}].${part}`);
-      }
-    });
+/** What a format may need besides what it is given. */
+const FORMAT_PARTS = ["schema", "registry", "subject", "inner", "window_size", "message"];
+
+/** Paths inside a composite parameter at whose fields its widget shows problems. */
+function partsOf({ name, widget }: Parameter, value: Json | undefined): string[] {
+  const given = asObject(value);
+  const within = (parts: readonly string[]) => parts.map((part) => `${name}.${part}`);
+  const eachItem = (parts: readonly string[]) =>
+    asList(value).flatMap((_item, index) => parts.map((part) => `${name}[${index}]${part}`));
+  switch (widget) {
+    case "window":
+      return within(shownParts(given));
+    case "format":
+      return within([...FORMAT_PARTS, ...Object.keys(given).filter((part) => part !== "format")]);
+    case "modules":
+      return within(Object.keys(given));
+    case "group_by":
+      return within(["key", "value"]);
+    case "output_types":
+      return within(["key", "value"]);
+    case "branches":
+      return eachItem([".port", ".predicate"]);
+    case "cogroup_inputs":
+      return eachItem([".port", ".group_by.key", ".aggregator", ".repartition"]);
+    default:
+      return eachItem([""]);
   }
-  return places;
 }

@@ -307,6 +307,40 @@ test("an error stands below the field it is about, with its hint", async () => {
   );
 });
 
+test("a problem of a part stands below its field, or below the parameter if it has none", async () => {
+  const id = edit.drop("count");
+  useDesigner
+    .getState()
+    .change(t("Change {title}", { title: "" }), (now) =>
+      setParam(now, CATALOG, id, "window", { type: "hopping", size: "x", unit: "day" }),
+    );
+  const parts = ["window.size", "window.unit", "window.type"];
+  await act(async () =>
+    edit.answer({
+      diagnostics: parts.map((path) => ({
+        code: "of_a_part",
+        severity: "error",
+        node: id,
+        parameter: "window",
+        path,
+        facts: {},
+        message: `Wrong: ${path}.`,
+        hint: "",
+        position: null,
+        blocks: "compile",
+      })),
+    }),
+  );
+  await show(<Inspector nodeRuntime={undefined} />);
+  const below = (name: string) =>
+    [...field(name).querySelectorAll(":scope > .ui-held .field-problem")].map((each) =>
+      each.textContent?.trim(),
+    );
+  expect(below("window.size")).toEqual(["Wrong: window.size."]);
+  expect(below("window")).toEqual(["Wrong: window.unit.", "Wrong: window.type."]);
+  expect(field("window").querySelectorAll(".field-problem")).toHaveLength(3);
+});
+
 test("a rename changes the label and nothing else", async () => {
   const id = edit.drop("filter");
   await show(<Inspector nodeRuntime={undefined} />);

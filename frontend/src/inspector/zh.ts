@@ -18,6 +18,7 @@ export const zh = {
   "{n} pinned {n, plural, one {record} other {records}}": "{n} 条固定的记录",
   "inspector.latest_of_topic": "{topic} 最新的 {n} 条记录",
   "{shown} {n, plural, one {record} other {records}}": "{shown} 条记录",
+  "required: {names}": "必填：{names}",
   "Help (F1 in the field)": "帮助（在字段中按 F1）",
   "Change {title}": "修改{title}",
   "inspector.partitions_that_design_assumes":

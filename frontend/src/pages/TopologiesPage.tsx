@@ -148,7 +148,10 @@ export function TopologiesPage() {
             editor={editor}
             onDelete={setDeleting}
             ordering={ordering}
-            onOrdering={setOrdering}
+            onOrdering={(next) => {
+              setOrdering(next);
+              paging.setPage(1);
+            }}
           />
         )}
       </ListFrame>

@@ -138,9 +138,6 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
               {deployment?.version === version.number && state !== null ? (
                 <StatePill state={state} />
               ) : null}
-              <span className={classes.when} title={moment(version.created_at)}>
-                {ago(version.created_at)}
-              </span>
               <Menu position="bottom-end" width={210}>
                 <Menu.Target>
                   <ActionIcon
@@ -202,7 +199,10 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
             )}
             <p className={classes.message}>{version.message || t("no message")}</p>
             <span className={classes.note}>
-              {[version.author, version.commit?.slice(0, 10)].filter(Boolean).join(" · ")}
+              <time title={moment(version.created_at)}>{ago(version.created_at)}</time>
+              {[version.author, version.commit?.slice(0, 10)]
+                .filter(Boolean)
+                .map((each) => ` · ${each}`)}
             </span>
           </li>
         ))}

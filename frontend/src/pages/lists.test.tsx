@@ -1,5 +1,7 @@
 import { cleanup, configure, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { listTokens } from "../api/accountCalls";
+import { Paged, usePages } from "../frame/paging";
 import { open } from "../testing/rendering";
 import { fetchTexts, setLanguage } from "../ui/i18n";
 import { InstallationPage } from "./InstallationPage";
@@ -135,6 +137,30 @@ test("a page that is gone with its last row gives way to the one before it", asy
   await waitFor(() => expect(screen.queryByRole("button", { name: "2" })).toBeNull());
   expect(rows).toHaveLength(25);
   expect(screen.queryByRole("alert")).toBeNull();
+});
+
+/** A list whose page is in the address. */
+function Listed() {
+  const paging = usePages(["tokens"], listTokens, { inAddress: true });
+  return (
+    <Paged paging={paging} none="">
+      {([row]) => <p>{row?.name}</p>}
+    </Paged>
+  );
+}
+
+test("the page of a list is in the address, and is shown again from there", async () => {
+  open(<Listed />);
+  await screen.findByText("row-1");
+  fireEvent.click(screen.getByRole("button", { name: "2" }));
+  await screen.findByText("row-26");
+  expect(location.search).toBe("?page=2");
+  cleanup();
+  open(<Listed />);
+  await screen.findByText("row-26");
+  fireEvent.click(screen.getByRole("button", { name: "1" }));
+  await screen.findByText("row-1");
+  expect(location.search).toBe("");
 });
 
 test("someone without tokens reads how to make one and has nothing to search", async () => {

@@ -5,6 +5,7 @@ import { CATALOG, editor } from "../commands/kit";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode, paramsOf } from "../graph/document";
+import { placeOf } from "../graph/parameters";
 import { fixesOf, fixOf } from "./fixes";
 
 function diagnostic(code: string, part: Partial<Diagnostic>): Diagnostic {
@@ -172,6 +173,13 @@ test("a missing sink, store, handler's topic, unit and type are filled in, and s
     diagnostic("duration_unit", { node: map, parameter: "limit", facts: { meant: "5 minutes" } }),
   );
   expect(param(map, "limit")).toBe("5 minutes");
+  // The value of a topology's parameter is not changed here.
+  set("limit", placeOf("limit"));
+  expect(
+    fix(
+      diagnostic("duration_unit", { node: map, parameter: "limit", facts: { meant: "5 minutes" } }),
+    ),
+  ).toBeNull();
   fix(diagnostic("parameter_unknown", { node: map, parameter: "limit" }));
   expect(param(map, "limit")).toBeUndefined();
 });

@@ -60,7 +60,11 @@ const FIXES: Readonly<Record<string, Maker>> = {
     if (meant === undefined) return null;
     return {
       title: t("Write “{text}”", { text: meant }),
-      apply: (document) => setAt(document, catalog, diagnostic, () => meant),
+      // The value of a topology's parameter is changed where it is declared.
+      apply: (document) =>
+        setAt(document, catalog, diagnostic, (value) =>
+          typeof value === "string" && value.includes("${") ? value : meant,
+        ),
     };
   },
   role: convert,
@@ -80,13 +84,14 @@ const FIXES: Readonly<Record<string, Maker>> = {
   code_store: addStore,
 };
 
-/** The fix of a problem; null if a person has to decide. */
+/** The fix of a problem; null if a person has to decide, or if it would change nothing. */
 export function fixOf(
   diagnostic: Diagnostic,
   document: TopologyDocument,
   context: FixContext,
 ): Fix | null {
-  return FIXES[diagnostic.code]?.(diagnostic, document, context) ?? null;
+  const found = FIXES[diagnostic.code]?.(diagnostic, document, context) ?? null;
+  return found === null || found.apply(document) === document ? null : found;
 }
 
 /** The fixes of several problems, from the end of each text to its start, so that places stay right. */

@@ -1,47 +1,75 @@
+import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
 import { type ReactNode, useLayoutEffect, useRef } from "react";
-
-/** Marks the form in which nothing moves up while the pointer is over it. */
-const STEADY = "[data-steady]";
+import { t } from "./i18n";
+import { steadyOf } from "./steady";
 
 /**
- * A place for messages between the fields of a form. When a message disappears while the pointer is over the form (the
- * next ancestor with `data-steady`), its space stays until the pointer leaves, so that the fields below do not move away
- * from under it.
+ * A place for messages between the fields of a form. It keeps its height while the pointer or the caret is below it (in the
+ * next ancestor with `data-steady`): a message that goes leaves its space, and one that comes shows as much as fits, which
+ * is one line where the form reserves one (`min-height`). All of it is shown once the fields below are not in use, or
+ * when a person asks for it.
  */
 export function Held({ children }: { children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
+  const release = useRef(() => {});
   useLayoutEffect(() => {
     const outer = place.current;
     const inner = content.current;
-    const form = outer?.closest(STEADY);
-    if (outer === null || inner === null || form === null || form === undefined) return;
-    let held = 0;
-    const height = () => inner.getBoundingClientRect().height;
-    const release = () => {
-      held = height();
-      outer.style.minHeight = "";
-      outer.toggleAttribute("data-held", false);
+    const use = outer === null ? null : steadyOf(outer);
+    if (outer === null || inner === null || use === null) return;
+    // Known once it is laid out: a question before that would lay out the whole page while it is being made.
+    let least = 0;
+    let kept: number | null = null;
+    const first = requestAnimationFrame(() => {
+      least = Number.parseFloat(getComputedStyle(outer).minHeight) || 0;
+      kept ??= outer.getBoundingClientRect().height;
+    });
+    const mark = (how: "held" | "cut" | null) => {
+      outer.style.height = how === null ? "" : `${kept}px`;
+      outer.toggleAttribute("data-held", how === "held");
+      outer.toggleAttribute("data-cut", how === "cut");
     };
-    const fit = () => {
-      if (height() >= held || !form.matches(":hover")) release();
-      else {
-        outer.style.minHeight = `${held}px`;
-        outer.toggleAttribute("data-held", true);
-      }
+    const wanted = () => {
+      // A cut message has another layout.
+      outer.toggleAttribute("data-cut", false);
+      return Math.max(least, inner.getBoundingClientRect().height);
     };
-    // Observed sizes are reported before they are painted.
-    const observer = new ResizeObserver(fit);
-    observer.observe(inner);
-    form.addEventListener("pointerleave", release);
+    const give = () => {
+      kept = wanted();
+      mark(null);
+    };
+    const settle = () => {
+      if (kept === null) return;
+      const height = wanted();
+      if (Math.abs(height - kept) < 1 || !use.isUsed(outer, height - kept)) give();
+      else mark(height < kept ? "held" : "cut");
+    };
+    release.current = give;
+    // It reports changes before they are painted.
+    const observer = new MutationObserver(settle);
+    observer.observe(inner, { childList: true, characterData: true, subtree: true });
+    const stop = use.follow(settle);
     return () => {
+      cancelAnimationFrame(first);
       observer.disconnect();
-      form.removeEventListener("pointerleave", release);
+      stop();
     };
   }, []);
   return (
     <div className="ui-held" ref={place}>
       <div ref={content}>{children}</div>
+      {/* Screen readers and the fields above have all of the message. */}
+      <button
+        type="button"
+        className="ui-held-more"
+        tabIndex={-1}
+        aria-hidden="true"
+        title={t("Show all of it")}
+        onClick={() => release.current()}
+      >
+        <IconChevronDown size={13} stroke={1.5} />
+      </button>
     </div>
   );
 }

@@ -232,11 +232,13 @@ function titleInWords(title: string): string {
  * Facts as text; words of the compiler, and titles alone or in quotation marks, are translated. Ports are not: the
  * canvas shows their names.
  */
-function inWords(facts: Readonly<Record<string, unknown>>): Values {
+export function inWords(facts: Readonly<Record<string, unknown>>): Values {
   const text = (fact: string) =>
     translations.words[fact] ??
     catalogText(fact) ??
-    fact.replace(/“([^”]+)”/g, (_, title: string) => `“${titleInWords(title)}”`);
+    fact
+      .replace(/“([^”]+)”/g, (_, title: string) => `“${titleInWords(title)}”`)
+      .replaceAll("” or “", language() === "en" ? "” or “" : "”或“");
   const translated = Object.entries(facts).map(([name, fact]) => {
     if (name === "port") return [name, String(fact)];
     const title = name === "other" || name === "value";

@@ -2,6 +2,7 @@
 
 export const zh = {
   Now: "现在",
+  "Show all of it": "显示全部",
   "15 minutes ago": "15 分钟前",
   "1 hour ago": "1 小时前",
   "24 hours ago": "24 小时前",

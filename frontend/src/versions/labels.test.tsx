@@ -48,8 +48,18 @@ test("undo shows in the page's language what was taken, restored, merged and rep
   expect(last()).toBe("合并版本 3");
   cleanup();
 
-  const missing = { name: "order", node: null, partitions: 1, nearest: ["orders"] } as const;
-  open(<TopicsDialog question={{ topics: [missing as never], settings: null }} />);
+  const missing = {
+    name: "order",
+    node: null,
+    parameter: "dead_letter_topic",
+    partitions: 1,
+    nearest: ["orders"],
+  };
+  useDesigner.getState().change("set" as never, (document) => ({
+    ...document,
+    settings: { dead_letter_topic: "order" },
+  }));
+  open(<TopicsDialog question={{ topics: [missing], settings: null }} />);
   fireEvent.click(screen.getByRole("button", { name: "使用 orders" }));
   expect(last()).toBe("使用主题 orders");
 });

@@ -19,6 +19,7 @@ import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { later } from "../ui/later";
 import { Modal } from "../ui/Modal";
+import { type Choice, useTopologyChoices } from "./topologyChoices";
 
 const Tour = later(async () => (await import("../learn/Tour")).Tour);
 const LearnDialog = later(async () => (await import("../learn/LearnDialog")).LearnDialog);
@@ -29,30 +30,27 @@ const MakeFragmentDialog = later(
 const DoubleDialog = later(async () => (await import("../simulate/DoubleDialog")).DoubleDialog);
 const PinDialog = later(async () => (await import("../simulate/PinDialog")).PinDialog);
 
-interface Choice {
-  readonly id: string;
-  readonly title: string;
-  readonly note?: string;
-  readonly icon?: string | undefined;
-  readonly hue?: string;
-  readonly keys?: string | undefined;
-  readonly disabled?: boolean;
-  run(): void;
-}
-
 /** A searchable list: arrows move, Enter runs, Escape closes. */
 function Chooser(props: {
   label: string;
   placeholder: string;
   find: (query: string) => Choice[];
+  /** What is found elsewhere for the text that was typed, and a function that is told what that is. */
+  more?: readonly Choice[];
+  onQuery?: (query: string) => void;
+  /** What is always possible, at the end. */
+  last?: (query: string) => Choice[];
   onClose: () => void;
   empty: string;
 }) {
-  const { empty, find, label, onClose, placeholder } = props;
+  const { empty, find, label, last, more = NO_CHOICES, onClose, onQuery, placeholder } = props;
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const choices = useMemo(() => find(query), [find, query]);
+  const choices = useMemo(
+    () => [...find(query), ...more, ...(last?.(query) ?? [])],
+    [find, last, more, query],
+  );
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
@@ -77,6 +75,7 @@ function Chooser(props: {
         aria-activedescendant={choices[chosen] === undefined ? undefined : `chooser-${chosen}`}
         onChange={(event) => {
           setQuery(event.currentTarget.value);
+          onQuery?.(event.currentTarget.value);
           setChosen(0);
         }}
         onKeyDown={(event) => {
@@ -159,12 +158,13 @@ function findCommands(query: string): Choice[] {
           hue: hueOf(catalog, kind.kind),
           run: () => void addKind(kind.kind),
         }));
-  const helped: Choice = {
-    id: "help on",
-    title: t("Help on “{text}”", { text: query.trim() }),
-    run: () => openHelp(query.trim()),
-  };
-  return [...findNodes(query).slice(0, 8), ...commands, ...kinds, helped];
+  return [...findNodes(query).slice(0, 8), ...commands, ...kinds];
+}
+
+function findHelp(query: string): Choice[] {
+  const text = query.trim();
+  if (text === "") return [];
+  return [{ id: "help on", title: t("Help on “{text}”", { text }), run: () => openHelp(text) }];
 }
 
 function findNodes(query: string): Choice[] {
@@ -223,11 +223,13 @@ function findTargets(query: string): Choice[] {
   return choices.sort((a, b) => Number(a.disabled) - Number(b.disabled));
 }
 
+const NO_CHOICES: readonly Choice[] = [];
+
 const FINDERS = {
   commands: {
     find: findCommands,
     label: phrase("Commands"),
-    placeholder: phrase("Type a command, a node or something to add"),
+    placeholder: phrase("Type a command, a node, a topology or something to add"),
   },
   connect: {
     find: findTargets,
@@ -361,16 +363,35 @@ function Dialog() {
       classNames={{ body: "chooser", header: "m-hidden" }}
       title={t(finder.label)}
     >
-      <Chooser
-        key={open}
-        label={t(finder.label)}
-        placeholder={t(finder.placeholder)}
-        find={finder.find}
-        empty={
-          open === "connect" ? t("No free input accepts the output of this node") : t("No matches")
-        }
-        onClose={close}
-      />
+      {open === "commands" ? (
+        <CommandChooser onClose={close} />
+      ) : (
+        <Chooser
+          label={t(finder.label)}
+          placeholder={t(finder.placeholder)}
+          find={finder.find}
+          empty={t("No free input accepts the output of this node")}
+          onClose={close}
+        />
+      )}
     </Modal>
+  );
+}
+
+/** Commands, nodes, what can be added, and the other topologies. */
+function CommandChooser({ onClose }: { onClose: () => void }) {
+  const [query, setQuery] = useState("");
+  const { find, label, placeholder } = FINDERS.commands;
+  return (
+    <Chooser
+      label={t(label)}
+      placeholder={t(placeholder)}
+      find={find}
+      more={useTopologyChoices(query)}
+      onQuery={setQuery}
+      last={findHelp}
+      empty={t("No matches")}
+      onClose={onClose}
+    />
   );
 }

@@ -40,6 +40,7 @@ const COMPOSITE = new Set([
   "output_types",
   "group_by",
   "window",
+  "methods",
   "modules",
 ]);
 

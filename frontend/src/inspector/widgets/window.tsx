@@ -9,18 +9,7 @@ import { PartField } from "./PartField";
 import { DurationWidget, NumberWidget } from "./simple";
 import { WindowPicture } from "./WindowPicture";
 import { asText, type WidgetProps, withPart } from "./widget";
-
-type Part =
-  | "code"
-  | "size"
-  | "unit"
-  | "time_zone"
-  | "offset"
-  | "advance"
-  | "grace"
-  | "difference"
-  | "gap"
-  | "start";
+import { PARTS, type Part, shownParts } from "./windowParts";
 
 const TITLES: Readonly<Record<string, Phrase>> = {
   tumbling: phrase("Tumbling"),
@@ -70,16 +59,6 @@ const PART_HELP: Readonly<Record<Part, Phrase>> = {
   start: phrase("Earlier records are not counted; epoch milliseconds"),
 };
 
-/** The parts of each type of window, named as in the topology document. */
-const PARTS: Readonly<Record<string, readonly Part[]>> = {
-  tumbling: ["size", "unit", "time_zone", "offset", "grace"],
-  hopping: ["size", "advance", "offset", "grace"],
-  sliding: ["difference", "grace"],
-  session: ["gap", "grace"],
-  unlimited: ["start"],
-  custom: ["code", "size", "grace"],
-};
-
 /** Parts that are 0 if they are not given. */
 const ZERO: readonly Part[] = ["offset", "grace", "start"];
 
@@ -107,13 +86,6 @@ const STARTING: Readonly<Record<string, Record<string, string | number>>> = {
   unlimited: {},
   custom: { code: HOURS, size: "1 hour" },
 };
-
-/** The parts to show: a tumbling window has a size, or a calendar unit with its time zone. */
-function shownParts(window: Readonly<Record<string, Json>>): readonly Part[] {
-  const parts = PARTS[asText(window.type)] ?? [];
-  const hidden: readonly Part[] = window.unit == null ? ["time_zone"] : ["size"];
-  return parts.filter((part) => !hidden.includes(part) || window[part] != null);
-}
 
 /** The window with another unit: a calendar unit replaces the size, and a size the calendar unit. */
 function withUnit(window: Readonly<Record<string, Json>>, unit: Json | undefined): Json {

@@ -1,0 +1,269 @@
+"""What is done on a page before a picture of a screen is taken: keys, clicks, prepared answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, Route
+
+NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
+REFUSED = {"error": {"code": "invalid", "message": "The server refused this request."}}
+#: a schedule whose last time had no effect
+MISSED: dict[str, Any] = {
+    "times": [{"days": [1, 2, 3, 4, 5], "start": "08:00", "stop": "18:00"}],
+    "zone": "Europe/Berlin", "set_by": "Ada", "next_at": "2035-01-05T17:00:00Z",
+    "next_action": "stop", "deviates": True, "last_at": "2026-01-05T17:00:00Z",
+    "last_action": "stop",
+    "failure": {
+        "code": "schedule_without_author",
+        "message": "The account that set the schedule was deleted.",
+        "hint": "Set the schedule again.", "facts": {},
+    },
+}  # fmt: skip
+#: an answer of a search for a difference
+DIFFERENCE: dict[str, Any] = {
+    "line": "**Different results**", "inputs": 12_431, "seconds": 20.0, "nodes": 12,
+    "branches": 31, "covered": 30, "missed": {"old": ["Late orders"], "new": ["Late orders"]},
+    "only_old": [], "only_new": ["alarms"],
+}  # fmt: skip
+_HOUR = {"key": "books", "window": {"start": 0, "end": 3_600_000}}
+FOUND: dict[str, Any] = {
+    "inputs": [
+        {"topic": "orders", "key": "a", "timestamp": 0,
+         "value": {"item": "books", "quantity": 3, "amount": 29.95, "country": "CH"}},
+        {"advance_wall_clock": 60_000},
+        {"topic": "orders", "key": "a", "timestamp": 3_600_000, "value": None},
+    ],
+    "topics": ["orders-per-hour"],
+    "old": [
+        {"after": 1, "topic": "orders-per-hour", "key": _HOUR, "value": 3, "timestamp": 0},
+    ],
+    "new": [
+        {"after": 1, "topic": "orders-per-hour", "key": _HOUR, "value": 1, "timestamp": 0},
+    ],
+    "old_stopped": 3,
+    "new_stopped": None,
+}  # fmt: skip
+
+
+def press(*keys: str) -> Callable[[Page], None]:
+    """Press keys, one after the other."""
+
+    def run_all(page: Page) -> None:
+        for key in keys:
+            page.keyboard.press(key)
+
+    return run_all
+
+
+def tab(tab: str) -> Callable[[Page], None]:
+    """Choose a tab below the canvas."""
+    return lambda page: page.locator(f"#{tab}").click()
+
+
+def left(tab: str) -> Callable[[Page], None]:
+    """Choose a tab of the left panel, which is closed at first on a small screen."""
+
+    def choose(page: Page) -> None:
+        if not page.locator(f"#{tab}").is_visible():
+            page.keyboard.press("[")
+        page.locator(f"#{tab}").click()
+
+    return choose
+
+
+def segment(segment: str) -> Callable[[Page], None]:
+    """Choose one of a few options, such as a layer of the canvas."""
+    return lambda page: page.locator(f"[data-segment={segment}]").first.click()
+
+
+def click(test_id: str) -> Callable[[Page], None]:
+    """Click the first element with a test id."""
+    return lambda page: page.get_by_test_id(test_id).first.click()
+
+
+def all_of(*steps: Callable[[Page], None]) -> Callable[[Page], None]:
+    """Do one after the other."""
+
+    def run(page: Page) -> None:
+        for step in steps:
+            step(page)
+            page.wait_for_timeout(150)
+
+    return run
+
+
+def choose_node(page: Page) -> None:
+    """Click the second operator."""
+    page.locator(".react-flow__node-operator").nth(1).click()
+
+
+def choose_edge(page: Page) -> None:
+    """Click the first edge, a third of its way."""
+    path = page.locator("[data-wire] path").first
+    place = path.evaluate(
+        """path => {
+            const at = path.getPointAtLength(path.getTotalLength() / 3);
+            const shown = at.matrixTransform(path.getScreenCTM());
+            return [shown.x, shown.y];
+        }"""
+    )
+    page.mouse.click(*place)
+
+
+def find(page: Page) -> None:
+    """Search the drawing."""
+    page.keyboard.press("ControlOrMeta+F")
+    page.keyboard.type("o")
+
+
+def find_command(page: Page) -> None:
+    """Search the commands."""
+    page.keyboard.press("ControlOrMeta+K")
+    page.keyboard.type("wind")
+
+
+def run(english: str, chinese: str) -> Callable[[Page], None]:
+    """Run the first command that the words find."""
+
+    def run(page: Page) -> None:
+        language = page.locator("html").get_attribute("lang")
+        page.keyboard.press("ControlOrMeta+K")
+        page.keyboard.insert_text(chinese if language == "zh-CN" else english)
+        page.keyboard.press("Enter")
+
+    return run
+
+
+def tour(page: Page) -> None:
+    """Start the tour."""
+    run("tour", "导览")(page)
+    page.get_by_test_id("tour").wait_for()
+
+
+def draw(page: Page) -> None:
+    """Group all nodes, and write a note."""
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.press("ControlOrMeta+G")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Alt+N")
+    page.locator("textarea:focus").wait_for()
+    page.keyboard.type(NOTE)
+    page.keyboard.press("Escape")
+
+
+def break_program(page: Page) -> None:
+    """Type a line into the program that does not end."""
+    editor = page.get_by_test_id("program").locator(".cm-content")
+    editor.click()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.insert_text("\nbuilder.stream(")
+    page.wait_for_timeout(1_500)
+
+
+def simulate(page: Page) -> None:
+    """Run the simulation on its records, or on the first that are typed."""
+    page.locator("#bottom-simulate").click()
+    page.get_by_test_id("simulate").wait_for()
+    if page.get_by_test_id("simulate-run").is_disabled():
+        page.get_by_test_id("add-inputs").click()
+        page.get_by_role("menu").get_by_role("menuitem").first.click()
+    page.get_by_test_id("simulate-run").click()
+    page.get_by_test_id("simulation-summary").wait_for(timeout=60_000)
+
+
+def compare(what: str) -> Callable[[Page], None]:
+    """Compare the oldest version with the canvas, on which a node was added."""
+
+    def compare(page: Page) -> None:
+        add("filter")(page)
+        left("left-versions")(page)
+        page.locator("[data-testid^=version-] button").last.click()
+        page.get_by_role("menuitem").nth(1).click()
+        page.get_by_test_id("compare-canvas").wait_for()
+        if what != "canvas":
+            page.locator(f"[data-segment={what}]").click()
+
+    return compare
+
+
+def differ(what: str) -> Callable[[Page], None]:
+    """Search for a difference, and get a prepared answer.
+
+    "found", "none", "failed", "hold" (it is still searching) or "canceled".
+    """
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if what == "failed":
+            route.fulfill(status=400, json=REFUSED)
+        elif what in ("hold", "canceled"):
+            held.append(route)
+        else:
+            done(route)
+
+    def done(route: Route) -> None:
+        result = {**DIFFERENCE, "found": FOUND if what == "found" else None}
+        route.fulfill(json={"state": "done", "diagnostics": [], "result": result})
+
+    def differ(page: Page) -> None:
+        compare("canvas")(page)
+        page.route("**/differences", answer, times=1)
+        with page.expect_request("**/differences"):
+            page.get_by_test_id("find-difference").click()
+        if what in ("hold", "canceled"):
+            page.wait_for_timeout(600)
+        if what == "canceled":
+            page.get_by_test_id("differing").get_by_role("button").first.click()
+            done(held.pop())
+        if what != "hold":
+            page.get_by_test_id("find-difference").wait_for()
+
+    return differ
+
+
+def schedule(what: str) -> Callable[[Page], None]:
+    """Set a schedule, which is "refused", or "missed" its last time."""
+
+    def answer(route: Route) -> None:
+        if what == "refused":
+            route.fulfill(status=400, json=REFUSED)
+            return
+        found = route.fetch(url=route.request.url.removesuffix("/schedule"), method="GET")
+        route.fulfill(json={**found.json(), "schedule": MISSED})
+
+    def schedule(page: Page) -> None:
+        all_of(click("deployment-pill"), click("more-actions"), click("schedule-open"))(page)
+        page.route("**/schedule", answer, times=1)
+        page.get_by_test_id("schedule-save").click()
+        if what == "refused":
+            page.get_by_test_id("schedule").locator("[data-tone=failed]").wait_for()
+        else:
+            page.get_by_test_id("deployment-pill").click()
+            page.get_by_test_id("schedule-line").wait_for()
+
+    return schedule
+
+
+def add(kind: str) -> Callable[[Page], None]:
+    """Add a node of a kind, which then lacks what it needs."""
+
+    def add(page: Page) -> None:
+        page.keyboard.press("n")
+        page.get_by_role("combobox").last.wait_for()
+        page.keyboard.insert_text(kind)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(600)
+
+    return add
+
+
+def menu(index: int) -> Callable[[Page], None]:
+    """Choose from the menu of the first topology."""
+
+    def choose(page: Page) -> None:
+        page.locator("main table").get_by_role("button").last.click()
+        page.get_by_role("menuitem").nth(index).click()
+
+    return choose
