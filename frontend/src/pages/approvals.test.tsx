@@ -53,7 +53,7 @@ test("a version of somebody else is approved, and the approval withdrawn", async
   approved = [ADA];
   show();
   expect(await screen.findByText("approved by Ada")).toBeTruthy();
-  expect(screen.getByText("Ada · 0123456789")).toBeTruthy();
+  expect(screen.getByText("· Ada · 0123456789")).toBeTruthy();
   await menu();
   fireEvent.click(await screen.findByText("Approve"));
   expect(await screen.findByText("approved by Ada, Me")).toBeTruthy();
