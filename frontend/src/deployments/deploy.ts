@@ -1,15 +1,25 @@
 import type { DeploymentSettings, StartRequest } from "../api/types";
+import { compiled } from "../designer/compiled";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { notify, notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
+import { useEditing } from "../versions/editing";
 import { deployDrawing, knownDeployment } from "./acting";
 import { noneMissing } from "./topics";
 
-/** The number of errors that prevent the document from being deployed. */
-function blockers(): number {
-  const diagnostics = useDesigner.getState().result?.diagnostics ?? [];
-  return diagnostics.filter((each) => each.severity === "error").length;
+/** How long a deploy waits for the compiler's result after a change, in ms; the server checks the version as well. */
+const COMPILE_MS = 10_000;
+
+/** The number of errors that prevent the document, as it is now, from being deployed. */
+async function blockers(): Promise<number> {
+  useEditing.setState({ deploying: true });
+  try {
+    const diagnostics = (await compiled(COMPILE_MS))?.diagnostics ?? [];
+    return diagnostics.filter((each) => each.severity === "error").length;
+  } finally {
+    useEditing.setState({ deploying: false });
+  }
 }
 
 /** Saves if there are changes, then deploys. Used by the button and by the command. */
@@ -17,7 +27,7 @@ export async function deployNow(
   settings: DeploymentSettings | null,
   start: StartRequest | null = null,
 ): Promise<void> {
-  const errors = blockers();
+  const errors = await blockers();
   if (errors > 0) {
     useView.getState().openBottom("problems");
     notify(
