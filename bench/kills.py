@@ -123,7 +123,7 @@ class Deployment(threading.Thread):
     @property
     def in_thread(self) -> bool:
         """Whether it runs in a stream thread."""
-        log = self.log.rpartition("INFO starting")[2]
+        log = self.log.rpartition("INFO Starting")[2]
         return log.rfind(INTO_THREAD) > log.rfind(OUT_OF_THREAD)
 
     @property

@@ -85,7 +85,7 @@ class Shared:
 
     def continues_in_thread(self) -> None:
         """Wait until its query has continued in a stream thread since its driver started."""
-        until(lambda: IN_THREAD in self.log.rpartition("INFO starting")[2], 120, self)
+        until(lambda: IN_THREAD in self.log.rpartition("INFO Starting")[2], 120, self)
 
     def ended(self, seconds: float = 60.0) -> int | None:
         assert self.process is not None

@@ -167,7 +167,7 @@ def preload(spark: Any) -> None:
     """Load classes that drivers need and an analyzer does not, for a class data archive."""
     find = spark._jvm.java.lang.Class.forName
     loader = spark._jvm.java.lang.ClassLoader.getSystemClassLoader()
-    jars = [(jar, ("",)) for jar in connector_jars()]
+    jars: list[tuple[Path, tuple[str, ...]]] = [(jar, ("",)) for jar in connector_jars()]
     jars += [
         (jar, packages) for name, packages in DRIVERS.items() for jar in spark_jars().glob(name)
     ]

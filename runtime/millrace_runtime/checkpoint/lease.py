@@ -17,7 +17,6 @@ import dataclasses
 import json
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from millrace_model.reading import read
 from millrace_runtime.checkpoint import storage
 from millrace_runtime.checkpoint.storage import StoredPath
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.services import log
 
 #: an owner that has not renewed for this long has lost the checkpoint
 SECONDS = 20.0
@@ -193,4 +193,4 @@ class Lease:
 
 
 def _warn(what: str, error: Exception) -> None:
-    print(f"WARN the lease was not {what}: {error}", file=sys.stderr, flush=True)
+    log.write("warning", f"The lease was not {what}: {error}")

@@ -9,9 +9,7 @@ import dataclasses
 import json
 import os
 import re
-import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +23,7 @@ from millrace_runtime.driver.lost_offsets import Settled
 from millrace_runtime.driver.options import kafka_options
 from millrace_runtime.driver.shadow import ENDS
 from millrace_runtime.job import real_time
+from millrace_runtime.services import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +45,7 @@ class Stages:
 
     def begin(self, what: str) -> None:
         """Log which phase begins now."""
-        print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO starting {what}", file=sys.stderr)
-        sys.stderr.flush()
+        log.write("info", f"Starting {what}.")
 
     def done(self, name: str) -> None:
         """Record the end of a phase, which began at the end of the previous one."""

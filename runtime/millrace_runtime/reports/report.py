@@ -13,12 +13,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from millrace_model.documents import TopologyDocument
@@ -43,6 +41,7 @@ from millrace_runtime import columns
 from millrace_runtime.kafka.lag import Held, Offsets, Place
 from millrace_runtime.reports.latency import Latencies
 from millrace_runtime.reports.sampling import Sampling
+from millrace_runtime.services import log
 
 #: default of MILLRACE_REPORT_EVENTS: the number of events that are kept of a run
 STREAM_LENGTH = 5_000
@@ -146,8 +145,7 @@ class Silence:
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """Write the line. The node is left out: the message names it."""
-        at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
-        print(f"{at} {level.upper()} {message}", file=sys.stderr, flush=True)
+        log.write(level, message)
 
     def describe(self, document: TopologyDocument, graph: TaskGraph) -> None:
         """Do nothing."""
@@ -195,11 +193,7 @@ class Silence:
             if self._progress is not None:
                 self._progress.event(last=last)
                 for loss in self._progress.losses():
-                    print(
-                        json.dumps({"at": now_ms(), "level": "warning", "message": loss}),
-                        file=sys.stderr,
-                        flush=True,
-                    )
+                    log.write("warning", loss)
 
 
 def reporter(url: str | None, run: str) -> Reporter:

@@ -9,7 +9,6 @@ all rows of a store have to be read, and if a query takes longer than a second.
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from pathlib import Path
 from typing import Any, TypedDict
@@ -21,6 +20,7 @@ from millrace_runtime import columns
 from millrace_runtime.checkpoint.storage import Place, folder_of
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job.explaining import explain
+from millrace_runtime.services import log
 from millrace_runtime.stores.reading import StateQuery, committed_page
 
 #: A batch may end while it is read; then the next one is read.
@@ -52,7 +52,7 @@ class LiveStores:
         try:
             return cls(path, checkpoint)
         except OSError as error:
-            print(f"WARN stores are read from the checkpoint: {error}", file=sys.stderr, flush=True)
+            log.write("warning", f"Stores are read from the checkpoint: {error}")
             return None
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class LiveStores:
         except MillraceError as error:
             return {"error": explain(error).as_dict()}
         except Exception as error:  # noqa: BLE001 - whatever ends the job meanwhile
-            print(f"WARN a store was not read: {error}", file=sys.stderr, flush=True)
+            log.write("warning", f"A store was not read: {error}")
             return LiveAnswer(page=None)
 
 

@@ -142,7 +142,7 @@ def test_a_start_reports_how_long_its_parts_took() -> None:
 
 def test_a_job_shows_what_takes_time_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
     Stages().begin("Spark")
-    assert capsys.readouterr().err.endswith(" INFO starting Spark\n")
+    assert capsys.readouterr().err.endswith(" INFO Starting Spark.\n")
 
 
 @pytest.mark.parametrize("error", [ConnectionRefusedError(111, "refused"), ConnectionResetError()])
