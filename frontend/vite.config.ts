@@ -55,6 +55,7 @@ export default defineConfig({
           include: ["src/**/*.test.tsx"],
           environment: "happy-dom",
           pool: "vmThreads",
+          setupFiles: "src/testing/patience.ts",
         },
       },
     ],

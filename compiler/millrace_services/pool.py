@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +11,8 @@ from typing import Any
 
 from millrace_services.owners import Owners
 from millrace_services.processes import Exceeded, Limits, Process
+
+log = logging.getLogger(__name__)
 
 #: maximum number of waiting requests of one owner; further ones are refused immediately
 MOST_WAITING = 8
@@ -188,9 +191,13 @@ class ProcessPool:
     def _add(self) -> bool:
         """Start a process that is counted already; whether it became idle."""
         worker = None
-        with contextlib.suppress(Exceeded, OSError):
+        try:
             worker = self._start()
             worker.wait_until_ready()
+        except (Exceeded, OSError):
+            pass
+        except Exception as error:  # noqa: BLE001 - whatever it is, requests must not wait for it
+            log.warning("A process could not be started: %s", error)
         with self._changed:
             self._starting -= 1
             usable = worker is not None and worker.alive and not self._closed

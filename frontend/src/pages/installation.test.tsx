@@ -1,4 +1,4 @@
-import { cleanup, configure, fireEvent, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Shell } from "../frame/Shell";
 import { open } from "../testing/rendering";
@@ -62,8 +62,6 @@ async function answer(request: Request): Promise<Response> {
   }
   return page([]);
 }
-
-configure({ asyncUtilTimeout: 10_000 });
 
 beforeEach(() => {
   workspaces = [{ id: 1, slug: "main", name: "Main", role: "admin" }];

@@ -1,4 +1,4 @@
-import { cleanup, configure, fireEvent, screen, waitFor } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { listTokens } from "../api/accountCalls";
 import { Paged, usePages } from "../frame/paging";
@@ -81,8 +81,6 @@ beforeEach(() => {
     return answer(url, request.method);
   });
 });
-
-configure({ asyncUtilTimeout: 10_000 });
 
 afterEach(() => {
   cleanup();

@@ -167,9 +167,11 @@ s.put("a", None, 60)
 say((s.get("a"), s.get("a", 55)))
 """, key_type="STRING", value_type="STRING", history_retention=1000)  # fmt: skip
     assert printed == [
-        "(('new', 50), ('old', 10), ('old', 10), ('between', 30), None)",
-        "('between', None, ('new', 50))",
-        "(None, ('new', 50))",
+        "(ValueAndTimestamp(value='new', timestamp=50), ValueAndTimestamp(value='old', "
+        "timestamp=10), ValueAndTimestamp(value='old', timestamp=10), "
+        "ValueAndTimestamp(value='between', timestamp=30), None)",
+        "('between', None, ValueAndTimestamp(value='new', timestamp=50))",
+        "(None, ValueAndTimestamp(value='new', timestamp=50))",
     ]
 
 
