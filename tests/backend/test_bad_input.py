@@ -30,7 +30,7 @@ READS = [
     if method == "get" and operation not in {"live", "topic_list", "missing_topic_list"}
 ]
 QUIET = settings(
-    max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 

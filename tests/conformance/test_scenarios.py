@@ -43,8 +43,10 @@ FORGOTTEN = {
 LASTING = [name for name in RUN if name not in FORGOTTEN]
 RECORD_BY_RECORD = set(RUN) if WHOLE else set(RUN) - set(chosen.sample(FREE, len(FREE) * 7 // 8))
 RESTARTED = LASTING if WHOLE else chosen.sample(LASTING, 8)
+SEED = chosen.randrange(1000)
 RANDOMLY_CUT = [
-    (name, chosen.randrange(1000)) for name in (FREE if WHOLE else chosen.sample(FREE, 8))
+    (name, chosen.randrange(1000) if WHOLE else SEED)
+    for name in (FREE if WHOLE else chosen.sample(FREE, 8))
 ]
 #: scenarios of one query
 TOGETHER = 1 if WHOLE else 12
@@ -60,25 +62,25 @@ class Results:
         self._warm = Warm(cores=2)
         self._pool = ThreadPoolExecutor(2)
         self._begun: dict[tuple[str, str, bool], Future[Any]] = {}
-        self._packed: dict[tuple[str, str], Future[dict[str, ScenarioResult]]] = {}
-        for cut in ("all", "each"):
-            named = [SCENARIOS[name] for name, own, restart in wanted if own == cut and not restart]
+        self._packed: dict[tuple[str, str, bool], Future[dict[str, ScenarioResult]]] = {}
+        for cut, restart in sorted({each[1:] for each in wanted}):
+            named = [SCENARIOS[name] for name, *way in wanted if way == [cut, restart]]
             together = [each for each in named if each["id"] in RUN and packable(each)]
             for group in packs(together, TOGETHER):
                 if len(group) > 1:
-                    run = self._pool.submit(self._together, group, cut)
-                    self._packed.update(((each["id"], cut), run) for each in group)
-        for name, cut, restart in wanted:
-            if restart or (name, cut) not in self._packed:
-                self._begin((name, cut, restart))
+                    run = self._pool.submit(self._together, group, cut, restart)
+                    self._packed.update(((each["id"], cut, restart), run) for each in group)
+        for each in wanted:
+            if each not in self._packed:
+                self._begin(each)
 
-    def _together(self, group: list[Any], cut: str) -> dict[str, ScenarioResult]:
+    def _together(self, group: list[Any], cut: str, restart: bool) -> dict[str, ScenarioResult]:
         from millrace_runtime.results.cuts import Cut
 
         from cli.packing import Pack
 
         pack = Pack(group)
-        found = self._warm.simulate_pack(pack, Cut.parse(cut))
+        found = self._warm.simulate_pack(pack, Cut.parse(cut), restart_each=restart)
         assert found.error is None
         return {each["id"]: of for each, of in zip(group, pack.results(found), strict=True)}
 
@@ -100,8 +102,8 @@ class Results:
 
     def result(self, name: str, cut: str, *, restart: bool = False) -> Any:
         """Return the result of a scenario."""
-        if not restart and (name, cut) in self._packed:
-            return self._packed[name, cut].result()[name]
+        if (name, cut, restart) in self._packed:
+            return self._packed[name, cut, restart].result()[name]
         return self._begin((name, cut, restart)).result()
 
     def of(self, name: str, cut: str, *, restart: bool = False) -> list[str]:
