@@ -20,7 +20,7 @@ sys.stdin.read()
 """
 
 
-def test_a_start_that_raises_fails_the_request_and_the_next_start_may_succeed(
+def test_a_start_that_raises_fails_one_request_and_the_next_may_succeed(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken = True
