@@ -1,5 +1,8 @@
+// @vitest-environment happy-dom
+
 import { expect, test, vi } from "vitest";
 import { editor } from "../commands/kit";
+import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { deployDrawing } from "./acting";
 import { deployNow } from "./deploy";
@@ -31,4 +34,15 @@ test("a document that has just changed is compiled before it is saved or deploye
   edit.answer({});
   await deployNow(null);
   expect(deployDrawing).toHaveBeenCalledTimes(1);
+});
+
+test("a topology that is opened while the compiler is awaited is not deployed", async () => {
+  vi.mocked(deployDrawing).mockClear();
+  const edit = editor();
+  edit.drop("count", { at: { x: 0, y: 0 } });
+  const done = deployNow(null);
+  useDesigner.setState({ topologyId: 1 });
+  edit.answer({});
+  await done;
+  expect(deployDrawing).not.toHaveBeenCalled();
 });

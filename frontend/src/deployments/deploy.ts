@@ -27,7 +27,10 @@ export async function deployNow(
   settings: DeploymentSettings | null,
   start: StartRequest | null = null,
 ): Promise<void> {
+  const { topologyId } = useDesigner.getState();
   const errors = await blockers();
+  // Another topology that was opened meanwhile is not meant.
+  if (useDesigner.getState().topologyId !== topologyId) return;
   if (errors > 0) {
     useView.getState().openBottom("problems");
     notify(
