@@ -424,7 +424,8 @@ class Feed:
         if shown:
             self._leave_run()
         yield encode(LiveEvent.DEPLOYMENT_DELETED, deleted, self._id())
-        if shown and await in_thread(deployments_for, self.scope):
+        left = await in_thread(deployments_for, self.scope) if shown else []
+        if left:
             yield await self._snapshot()
 
     def _note(self, deployment: int, now: Sequence[Brief]) -> None:

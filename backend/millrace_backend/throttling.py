@@ -31,6 +31,10 @@ class WindowThrottle(SimpleRateThrottle):
     requests are let through.
     """
 
+    #: requests, and seconds, of the rate
+    num_requests: int
+    duration: int
+
     def allow_request(self, request: Request, view: APIView) -> bool:
         """Return whether the request is within its limit."""
         key = None if self.rate is None else self.get_cache_key(request, view)
@@ -40,7 +44,9 @@ class WindowThrottle(SimpleRateThrottle):
         names = [f"millrace:{key}:{self._window - back:.0f}" for back in (0, 1)]
         try:
             with redis.client().pipeline(transaction=False) as commands:
-                commands.incr(names[0]).expire(names[0], 2 * self.duration).get(names[1])
+                commands.incr(names[0])
+                commands.expire(names[0], 2 * self.duration)
+                commands.get(names[1])
                 self._now, _, before = commands.execute()
                 self._before = int(before or 0)
             if self._now + self._before * (1 - self._over) <= self.num_requests:
