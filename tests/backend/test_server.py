@@ -104,12 +104,16 @@ def test_requests_use_the_connections_of_those_before(
         assert len(psutil.Process(pid).threads()) - threads <= 2
 
 
-def test_a_request_that_waits_does_not_hold_up_others(address: tuple[str, str, int]) -> None:
-    base, token, _ = address
-    with httpx.Client(base_url=base, timeout=20) as browser:
+def test_requests_that_wait_do_not_hold_up_others(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    # Its own, since a link signs in once.
+    own = installed(tmp_path, redis_server.url)
+    with serving(own, tmp_path), httpx.Client(base_url=own.address, timeout=20) as browser:
         browser.get("/api/session")
-        headers = {"X-CSRFToken": browser.cookies["csrftoken"], "Origin": base}
-        browser.post("/api/session/link", json={"token": token}, headers=headers)
+        headers = {"X-CSRFToken": browser.cookies["csrftoken"], "Origin": own.address}
+        signed_in = browser.post("/api/session/link", json={"token": own.token}, headers=headers)
+        assert signed_in.status_code == 200
         with ThreadPoolExecutor(20) as people:
             began = time.monotonic()
             # Nobody listens on this port, so that each check of the broker waits.
