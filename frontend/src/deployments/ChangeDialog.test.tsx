@@ -1,6 +1,7 @@
 import { act } from "react";
 import { expect, test } from "vitest";
 import type { StatePlan } from "../api/types";
+import { useView } from "../designer/view";
 import { render } from "../testing/rendering";
 import { useEditing } from "../versions/editing";
 import { ChangeDialog } from "./ChangeDialog";
@@ -137,7 +138,11 @@ test("the plan names tests that must pass, and those that passed only with doubl
     document.querySelector(`[data-testid=tests-${id}]`)?.textContent ?? null;
   let close = await shown({ ...plan, tests });
   expect(text("needed")).toContain("Late");
+  expect(text("needed")).toContain("restore version 2 first");
   expect(accept()?.disabled).toBe(true);
+  await click(document.querySelector<HTMLElement>("[data-testid=open-tests]"));
+  expect(answers).toEqual([[null]]);
+  expect(useView.getState()).toMatchObject({ bottomTab: "simulate", bottomOpen: true });
   await close();
   close = await shown({ ...plan, tests: { ...tests, missing: [], doubled: ["Scores"] } });
   expect(text("passed")).toBe(

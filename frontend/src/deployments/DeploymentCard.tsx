@@ -7,6 +7,7 @@ import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
+import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import type { DeploymentAction } from "../api/deploymentCalls";
@@ -16,7 +17,7 @@ import { notifyError } from "../frame/notify";
 import { isPlain } from "../live/dialect";
 import { known, millis } from "../live/figures";
 import { StatePill } from "../live/StatePill";
-import { hasDriver, isMoving } from "../live/states";
+import { hasDriver, isAtRest, isMoving } from "../live/states";
 import { useLive } from "../live/store";
 import { useNow } from "../live/useNow";
 import { ago, hour, moment, span } from "../ui/format";
@@ -27,7 +28,7 @@ import classes from "./deployments.module.css";
 import { jvmOf, sharesJvm } from "./jvm";
 import { nextText, openSchedule, timesText } from "./schedule";
 import { standbyOf } from "./standby";
-import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
+import { hideSteps, openDelete, openScale, openShadow, openStart, totalOf } from "./steps";
 
 /** The state of the deployment and the actions on it. */
 export function DeploymentCard(props: {
@@ -165,8 +166,8 @@ function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule
   );
 }
 
-/** The menu of rarer actions, the last of which opens the schedule. */
-function MoreActions({ children }: { children?: ReactNode }) {
+/** The menu of rarer actions, the last of which open the schedule and delete a deployment at rest. */
+function MoreActions({ children, deletable }: { children?: ReactNode; deletable?: boolean }) {
   return (
     <Menu position="bottom-start" width={250} withinPortal={false}>
       <Menu.Target>
@@ -186,6 +187,23 @@ function MoreActions({ children }: { children?: ReactNode }) {
         >
           {t("Schedule…")}
         </Menu.Item>
+        {deletable === undefined ? null : (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              color="red"
+              leftSection={<IconTrash size={16} stroke={1.5} />}
+              disabled={!deletable}
+              onClick={() => {
+                hideSteps();
+                openDelete(true);
+              }}
+              data-testid="delete-deployment"
+            >
+              {t("Delete the deployment…")}
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   );
@@ -290,7 +308,9 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Start from…")}
         </Button>
       )}
-      {up && deployment.observed !== "failed" ? null : <MoreActions />}
+      {up && deployment.observed !== "failed" ? null : (
+        <MoreActions deletable={isAtRest(deployment.observed)} />
+      )}
       {up && deployment.fallback !== null ? (
         <Button
           loading={busy === "cancel"}

@@ -7,7 +7,6 @@ export const zh = {
   Sat: "周六",
   Sun: "周日",
   daily: "每天",
-  ", ": "、",
   "; ": "；",
   "Choose a day.": "请选择日期。",
   "Enter times such as 08:00.": "请输入如 08:00 的时间。",
@@ -20,6 +19,16 @@ export const zh = {
   "Its times are deleted. The deployment stays as it is.": "其时间将被删除。部署保持原状。",
   "deployments.schedule_in_your_name":
     "部署将以您的名义在这些时间启动和停止。其间他人所做的操作保留到下一个时间。",
+  "The deployment was deleted.": "部署已删除。",
+  "Delete the deployment": "删除部署",
+  "Delete the deployment…": "删除部署…",
+  "Delete the deployment in {environment}": "删除 {environment} 中的部署",
+  "deployments.what_is_deleted_with_it":
+    "将删除其状态和偏移量、日志、运行历史和时间表，且无法撤销：下一次部署以空存储启动。",
+  "The topology, its versions, and topics in Kafka are kept.":
+    "拓扑、其版本和 Kafka 中的主题将保留。",
+  "deployments.what_is_kept_with_checkpoint":
+    "拓扑、其版本、Kafka 中的主题以及 {place} 中的检查点将保留。",
   "Add times": "添加时间",
   "Remove the schedule": "移除时间表",
   "Remove these times": "移除这些时间",
@@ -28,6 +37,9 @@ export const zh = {
   defaults: "默认值",
   "deployments.version_needs_a_test": "此工作区只部署经过测试的版本，而该拓扑没有测试。",
   "deployments.tests_must_pass_first": "部署之前，以下测试须在该版本中通过：{names}。",
+  "The canvas shows another one: restore version {n} first.":
+    "画布上是另一个版本：请先恢复版本 {n}。",
+  "Open the tests": "打开测试",
   "{n} {n, plural, one {test has} other {tests have}} passed.": "{n} 个测试已通过。",
   "With doubles for {nodes}, and not without: {names}.": "只在 {nodes} 使用替身时通过：{names}。",
   Environments: "环境",
@@ -214,8 +226,6 @@ export const zh = {
   "deployments.test_expects_that_record": "该测试期望记录不被丢弃。请补充正确的输出。",
   "Failed record": "失败的记录",
   Decided: "决定",
-  By: "操作人",
-  When: "时间",
   "Skipped once": "已跳过一次",
   "Sent to the dead letters": "已发送到死信",
   stopped: "已停止",

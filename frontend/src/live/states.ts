@@ -57,6 +57,11 @@ export function hasDriver(state: Observed): boolean {
   return state === "running" || state === "asleep" || state === "paused";
 }
 
+/** True if nothing runs and nothing will by itself, so that the deployment can be deleted. */
+export function isAtRest(state: Observed): boolean {
+  return state === "stopped" || state === "failed" || state === "new";
+}
+
 /** True in a transitional state, which will change by itself. */
 export function isMoving(state: Observed): boolean {
   return dotOf(state) === "starting";
