@@ -230,8 +230,8 @@ test("the plan shows the values of parameters that another environment changes",
     ...plan,
     environments: { old: null, new: "prod" },
     parameters: [
-      { name: "orders", old: "orders", new: "orders-2" },
-      { name: "low", old: null, new: 3 },
+      { name: "orders", old: "orders", new: "orders-2", by_default: false },
+      { name: "low", old: null, new: 3, by_default: true },
     ],
   });
   const table = document.querySelector("[data-testid=change-values]");
@@ -246,7 +246,7 @@ test("the plan shows the values of parameters that another environment changes",
     "orders-2",
     "low",
     "–",
-    "3",
+    "3 default: prod has no value",
   ]);
   await close();
 });

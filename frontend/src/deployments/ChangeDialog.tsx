@@ -301,7 +301,15 @@ export function Values({ plan }: { plan: Pick<StatePlan, "environments" | "param
           <tr key={each.name}>
             <td>{each.name}</td>
             <td>{text(each.old)}</td>
-            <td>{text(each.new)}</td>
+            <td>
+              {text(each.new)}
+              {each.by_default ? (
+                <span className={classes.unset}>
+                  {" "}
+                  {t("default: {environment} has no value", { environment: environments.new ?? "" })}
+                </span>
+              ) : null}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -19,7 +19,7 @@ const PROMOTION = {
   deployment: null,
   desired: null,
   settings: { environment: "test", cores: 3 },
-  parameters: [{ name: "orders", old: "orders-dev", new: "orders-test" }],
+  parameters: [{ name: "orders", old: "orders-dev", new: "orders-test", by_default: false }],
   approval: { required: false, approved_by: [], possible_by: [] },
   tests: { required: false, passed: 0, missing: [], doubled: [], doubles: [] },
   plan: null,

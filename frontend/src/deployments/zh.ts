@@ -40,6 +40,7 @@ export const zh = {
   "The canvas shows another one: restore version {n} first.":
     "画布上是另一个版本：请先恢复版本 {n}。",
   "Open the tests": "打开测试",
+  "default: {environment} has no value": "默认值：{environment} 没有值",
   "{n} {n, plural, one {test has} other {tests have}} passed.": "{n} 个测试已通过。",
   "With doubles for {nodes}, and not without: {names}.": "只在 {nodes} 使用替身时通过：{names}。",
   Environments: "环境",
