@@ -175,6 +175,7 @@ test("what differs of a store is shown as it was and as it is", async () => {
 
 test("a store that is lost is dropped only after its name was typed", async () => {
   const close = await shown(only({ verdict: "lost", new: null }));
+  expect(document.body.textContent).toContain("This version has no such store.");
   expect(accept()?.disabled).toBe(true);
   await type("Type its name to drop it", "sums");
   expect(accept()?.disabled).toBe(true);

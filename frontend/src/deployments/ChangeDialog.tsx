@@ -348,6 +348,7 @@ function Store(props: StoreProps) {
         {store.reasons.map((reason) => (
           <span key={reason}>{reasonText(reason)}</span>
         ))}
+        {store.new === null ? <span>{t("This version has no such store.")}</span> : null}
         {differences(store).map((each) => (
           <code key={each} className={classes.types}>
             {each}

@@ -17,7 +17,7 @@ import { notifyError } from "../frame/notify";
 import { isPlain } from "../live/dialect";
 import { known, millis } from "../live/figures";
 import { StatePill } from "../live/StatePill";
-import { hasDriver, isAtRest, isMoving } from "../live/states";
+import { hasDriver, isAtRest, isMoving, versionOf } from "../live/states";
 import { useLive } from "../live/store";
 import { useNow } from "../live/useNow";
 import { ago, hour, moment, span } from "../ui/format";
@@ -44,7 +44,7 @@ export function DeploymentCard(props: {
       <div className={classes.cardHead}>
         <StatePill
           state={state}
-          version={deployment.version}
+          version={versionOf(deployment)}
           waiting={deployment.outage !== null}
         />
         <span className={classes.cardNote}>

@@ -116,9 +116,11 @@ test("a promotion to a new deployment shows its values, and deploys with its opt
 
 test("a promotion to a deployment waits until its plan is accepted", async () => {
   promotion = { ...PROMOTION, environment: "prod", deployment: 7, desired: "running", plan: PLAN };
-  open(<Promotions deployment={dev} onChosen={() => undefined} />);
+  const chosen = vi.fn();
+  open(<Promotions deployment={dev} onChosen={chosen} />);
   fireEvent.click(screen.getByTestId("promote-prod"));
   await waitFor(() => expect(useChange.getState().asked).not.toBeNull());
+  expect(chosen, "the options are closed before the plan is shown").toHaveBeenCalledOnce();
   const question = useChange.getState().asked;
   expect(question?.promotion).toEqual({ environment: "prod", runs: true });
   expect(asked).toEqual([]);

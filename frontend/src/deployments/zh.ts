@@ -39,6 +39,8 @@ export const zh = {
   "deployments.tests_must_pass_first": "部署之前，以下测试须在该版本中通过：{names}。",
   "The canvas shows another one: restore version {n} first.":
     "画布上是另一个版本：请先恢复版本 {n}。",
+  "This version has no such store.": "此版本没有这个存储。",
+  "Change the rule": "更改规则",
   "Open the tests": "打开测试",
   "default: {environment} has no value": "默认值：{environment} 没有值",
   "{n} {n, plural, one {test has} other {tests have}} passed.": "{n} 个测试已通过。",

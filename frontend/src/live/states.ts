@@ -1,6 +1,6 @@
 /** The states of deployments as words and dots. */
 
-import type { Observed } from "../api/types";
+import type { Deployment, Observed } from "../api/types";
 import type { DotState, Tone } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 
@@ -50,6 +50,11 @@ export function toneOf(state: Observed): Tone {
 export function wordOf(state: Observed): string {
   const word: Phrase | undefined = WORDS[state];
   return word === undefined ? state : t(word);
+}
+
+/** The version whose state is shown: until another one is started, the one that still runs. */
+export function versionOf({ observed, run, version }: Deployment): number {
+  return hasDriver(observed) ? (run?.version ?? version) : version;
 }
 
 /** True while a driver is alive that reads records, or will read the next one. */
