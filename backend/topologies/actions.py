@@ -286,6 +286,7 @@ def _append(actor: User, topology: Topology, document: TopologyDocument, message
         "version.create",
         "topology",
         topology.pk,
+        topology=topology.name,
         number=version.number,
         message=message,
         hash=version.hash,

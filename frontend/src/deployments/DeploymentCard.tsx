@@ -140,6 +140,9 @@ function RunLine({ deployment }: { deployment: Deployment }) {
   );
 }
 
+/** Schedules are applied once a minute. */
+const SOON_MS = 60_000;
+
 /** When the deployment runs, what comes next, and why the last time was missed. */
 function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule"]> }) {
   const now = useNow(10_000);
@@ -153,7 +156,7 @@ function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule
         <span className={classes.cardNote}>{schedule.zone}</span>
         {next === null ? null : (
           <p className={classes.cardNote} title={moment(next)}>
-            {nextText(schedule)} {ago(next, now)}
+            {nextText(schedule)} {next - now < SOON_MS ? t("within a minute") : ago(next, now)}
           </p>
         )}
         {failure === null ? null : (

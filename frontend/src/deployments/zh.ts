@@ -12,6 +12,7 @@ export const zh = {
   "Enter times such as 08:00.": "请输入如 08:00 的时间。",
   "Next start": "下次启动：",
   "Next stop": "下次停止：",
+  "within a minute": "一分钟内",
   "Started outside its times. Next stop": "在时间表之外启动。下次停止：",
   "Stopped within its times. Next start": "在时间表之内停止。下次启动：",
   Schedule: "时间表",

@@ -18,12 +18,15 @@ export function Audit({ ws }: { ws: string }) {
       about={t("Who did what in this workspace, newest first.")}
       paging={paging}
       search={t("Search the audit log")}
-      searches={t("Search by person or code of the action")}
+      searches={t("Search by person or action")}
       none={t("No entry matches “{search}”.", { search: paging.text })}
       testId="audit"
     >
       {(entries) => (
-        <CardTable head={[t("What"), t("By"), t("When"), t("Address")]}>
+        <CardTable
+          head={[t("What"), t("By"), t("When"), t("Address")]}
+          className={classes.audit}
+        >
           {entries.map((entry) => (
             <tr key={entry.id} data-testid="audit-entry">
               <td title={[entry.action, factsText(entry)].filter(Boolean).join("\n")}>

@@ -85,6 +85,7 @@ export function subjectText({ detail, subject, subject_id }: Fields): string {
 export function factsText(entry: Fields): string {
   const subject = subjectText(entry);
   return Object.entries(entry.detail)
+    .filter(([name]) => name !== "hash")
     .filter(([, value]) => value !== null && value !== "" && value !== subject)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ");

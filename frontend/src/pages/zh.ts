@@ -2,7 +2,7 @@ export const zh = {
   "Audit log": "审计日志",
   "Who did what in this workspace, newest first.": "谁在此工作区中做了什么，最新的在前。",
   "Search the audit log": "搜索审计日志",
-  "Search by person or code of the action": "按人员或操作代码搜索",
+  "Search by person or action": "按人员或操作搜索",
   "No entry matches “{search}”.": "没有与“{search}”匹配的条目。",
   "Alert rule changed": "更改了告警规则",
   "Alert rule created": "创建了告警规则",
