@@ -37,7 +37,8 @@ def recorded() -> set[str]:
 
 
 def test_every_recorded_action_has_a_text_on_the_page() -> None:
-    shown = set(re.findall(r'^  "([a-z_]+\.[a-z_]+)": phrase', TEXTS.read_text("utf-8"), re.M))
+    text = TEXTS.read_text("utf-8")
+    shown = set(re.findall(r'^  "([a-z_]+\.[a-z_]+)": phrase', text, re.MULTILINE))
     wanted = {code for code in recorded() if not code.startswith(ELSEWHERE)} | COMPOSED
     assert len(wanted) > 50
     assert wanted == shown

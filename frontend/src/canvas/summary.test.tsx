@@ -8,7 +8,10 @@ function Summary() {
   return <p>{useSummary("keep")}</p>;
 }
 
-const keeps = (value: number) => ({ form: "keeps {predicate}", values: { predicate: `n > ${value}` } });
+const keeps = (value: number) => ({
+  form: "keeps {predicate}",
+  values: { predicate: `n > ${value}` },
+});
 
 afterEach(() => {
   cleanup();

@@ -306,7 +306,9 @@ export function Values({ plan }: { plan: Pick<StatePlan, "environments" | "param
               {each.by_default ? (
                 <span className={classes.unset}>
                   {" "}
-                  {t("default: {environment} has no value", { environment: environments.new ?? "" })}
+                  {t("default: {environment} has no value", {
+                    environment: environments.new ?? "",
+                  })}
                 </span>
               ) : null}
             </td>

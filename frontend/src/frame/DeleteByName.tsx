@@ -24,7 +24,12 @@ export function DeleteByName(props: {
   const error = props.error === null ? null : asApiError(props.error);
   const [typed, setTyped] = useState("");
   return (
-    <Modal opened onClose={onClose} title={props.title ?? t("Delete “{name}”", { name })} size={440}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={props.title ?? t("Delete “{name}”", { name })}
+      size={440}
+    >
       <form
         className={classes.form}
         onSubmit={(event) => {

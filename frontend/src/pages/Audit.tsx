@@ -23,10 +23,7 @@ export function Audit({ ws }: { ws: string }) {
       testId="audit"
     >
       {(entries) => (
-        <CardTable
-          head={[t("What"), t("By"), t("When"), t("Address")]}
-          className={classes.audit}
-        >
+        <CardTable head={[t("What"), t("By"), t("When"), t("Address")]} className={classes.audit}>
           {entries.map((entry) => (
             <tr key={entry.id} data-testid="audit-entry">
               <td title={[entry.action, factsText(entry)].filter(Boolean).join("\n")}>
