@@ -332,8 +332,7 @@ TWINS = [
         def process(self, record):
             now = record.timestamp
             if record.value == "x":
-                old = self.s0.delete(record.key, now)
-                told = ["gone %s" % old]
+                told = ["gone " + self.say(self.s0.delete(record.key, now))]
             else:
                 self.s0.put(record.key, record.value, now)
                 told = []

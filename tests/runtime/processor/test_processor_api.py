@@ -170,7 +170,8 @@ say((s.get("a"), s.get("a", 55)))
         "(ValueAndTimestamp(value='new', timestamp=50), ValueAndTimestamp(value='old', "
         "timestamp=10), ValueAndTimestamp(value='old', timestamp=10), "
         "ValueAndTimestamp(value='between', timestamp=30), None)",
-        "('between', None, ValueAndTimestamp(value='new', timestamp=50))",
+        "(ValueAndTimestamp(value='between', timestamp=30), None, "
+        "ValueAndTimestamp(value='new', timestamp=50))",
         "(None, ValueAndTimestamp(value='new', timestamp=50))",
     ]
 
