@@ -223,7 +223,9 @@ class PythonStore(spec: PythonStoreSpec, store: => StateStore) {
       case ("versioned", "put") => versions.put(key(), row(m.get(4)), long(5)); null
       case ("versioned", "get") =>
         version(if (m.get(4).isNull) versions.get(key()) else versions.get(key(), long(4)))
-      case ("versioned", "delete") => version(versions.delete(key(), long(4)))
+      case ("versioned", "delete") =>
+        val old = versions.delete(key(), long(4))
+        if (old == null) none else shown(old.value)
     }
   }
 

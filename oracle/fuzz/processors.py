@@ -332,7 +332,8 @@ TWINS = [
         def process(self, record):
             now = record.timestamp
             if record.value == "x":
-                told = ["gone " + self.say(self.s0.delete(record.key, now))]
+                old = self.s0.delete(record.key, now)
+                told = ["gone %s" % old]
             else:
                 self.s0.put(record.key, record.value, now)
                 told = []

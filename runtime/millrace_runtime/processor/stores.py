@@ -310,9 +310,10 @@ class VersionedStore(_VersionedReads[K, V]):
         """Set the value from `timestamp` (ms) on; None deletes it from then on."""
         self._send("put", self._key(key), self._write_value(value), int(timestamp))
 
-    def delete(self, key: K, timestamp: int) -> ValueAndTimestamp[V] | None:
-        """Delete the value from `timestamp` on; return the version that was valid then, or None."""
-        return self._value_and_timestamp(self._ask("delete", self._key(key), int(timestamp)))
+    def delete(self, key: K, timestamp: int) -> V | None:
+        """Delete the value from `timestamp` on; return the value that was valid then, or None."""
+        old = self._read_value(self._ask("delete", self._key(key), int(timestamp)))
+        return cast("V | None", old)
 
 
 KINDS: dict[str, type[Store[Any, Any]]] = {

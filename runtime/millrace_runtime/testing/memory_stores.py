@@ -312,10 +312,10 @@ class MemoryVersionedStore(_Store):
         at, value = versions[place - 1]
         return ValueAndTimestamp(copy.deepcopy(value), at)
 
-    def delete(self, key: Any, timestamp: int) -> ValueAndTimestamp[Any] | None:
-        """Delete the value from `timestamp` on; return the version that was valid then, or None."""
+    def delete(self, key: Any, timestamp: int) -> Any:
+        """Delete the value from `timestamp` on; return the value that was valid then, or None."""
         old = self.get(key, timestamp)
-        return old if self._put(key, None, timestamp) else None
+        return old[0] if self._put(key, None, timestamp) and old is not None else None
 
 
 MemoryStore = MemoryKeyValueStore | MemoryWindowStore | MemorySessionStore | MemoryVersionedStore

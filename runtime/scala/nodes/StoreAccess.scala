@@ -309,7 +309,7 @@ private[millrace] final class VersionedAccess(s: ProcessorStore, keys: Codec, st
     case "delete" =>
       val (k, at) = (key(m.get(3)), m.get(4).asLong)
       val old = store.get(k, at)
-      timed(if (write(k, null, at)) old else null)
+      if (!write(k, null, at) || old == null) Json.mapper.nullNode else shown(old.value)
   }
   override protected def rows: Iterator[DumpRow] =
     store.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }

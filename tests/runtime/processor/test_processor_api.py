@@ -170,8 +170,7 @@ say((s.get("a"), s.get("a", 55)))
         "(ValueAndTimestamp(value='new', timestamp=50), ValueAndTimestamp(value='old', "
         "timestamp=10), ValueAndTimestamp(value='old', timestamp=10), "
         "ValueAndTimestamp(value='between', timestamp=30), None)",
-        "(ValueAndTimestamp(value='between', timestamp=30), None, "
-        "ValueAndTimestamp(value='new', timestamp=50))",
+        "('between', None, ValueAndTimestamp(value='new', timestamp=50))",
         "(None, ValueAndTimestamp(value='new', timestamp=50))",
     ]
 
