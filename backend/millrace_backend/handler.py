@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from django.core.handlers.asgi import ASGIHandler
-from django.http import HttpRequest, HttpResponseBase
+import asyncio
+from typing import IO
 
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
+
+from millrace_backend.bodies import Receive, Scope, Send
 from millrace_backend.threads import in_thread
 
 
@@ -21,6 +28,42 @@ class ThreadHandler(ASGIHandler):
         del is_async
         super().load_middleware(is_async=False)
 
-    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response of the middleware and the view."""
-        return await in_thread(self.get_response, request)
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to a request."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        with body:
+            response = await in_thread(self._respond, scope, body)
+            if response.streaming:
+                await self._stream(response, receive, send)
+            else:
+                await self.send_response(response, send)
+
+    def _respond(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+        """Return the response of the middleware and the view, closed unless it is streamed."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        created = self.create_request(scope, body)
+        response = created[1] if created[0] is None else self.get_response(created[0])
+        # As Django does: the sender of the signal when the request has ended.
+        response._handler_class = self.__class__  # type: ignore[attr-defined]
+        if not response.streaming:
+            response.close()
+        return response
+
+    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+        """Send what the response yields until its end, or until the client leaves."""
+        sending = asyncio.create_task(self.send_response(response, send))
+        leaving = asyncio.create_task(self.listen_for_disconnect(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            left = not sending.done()
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+            await in_thread(response.close)
+        if not left:
+            sending.result()
