@@ -138,3 +138,21 @@ def test_fields_under_the_pointer_stay_when_a_problem_goes(designer: Designer) -
     page.locator(".react-flow__pane").hover(position={"x": 60, "y": 300})
     expect(group.locator("[data-held]")).to_have_count(0)
     assert top(window) == usual
+
+
+def test_fields_of_a_list_stay_when_a_port_becomes_wrong(designer: Designer) -> None:
+    for kind, ports, y in (("split", "branches", 360), ("process", "outputs", 500)):
+        node = designer.drag(kind, 300, y)
+        designer.select(node)
+        rows = designer.field(ports)
+        rows.get_by_role("button", name="Add").first.click()
+        names = rows.get_by_label("Port")
+        expect(names).to_have_count(2)
+        row = rows.locator(".list-row").nth(1)
+        after = rows.get_by_role("button", name="Add").first
+        usual, head = top(after), top(row)
+        names.nth(1).fill(names.nth(0).input_value())
+        after.hover()
+        names.nth(1).press("Enter")
+        expect(row.locator(PROBLEM).first).to_be_visible()
+        assert (top(after), top(row)) == (usual, head)
