@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from millrace_compiler import catalog
@@ -16,6 +17,8 @@ from millrace_compiler import catalog
 from bench._api import answer, made
 from launcher import places
 
+#: the folder of the built page
+BUILT = places.REPOSITORY / "frontend" / "dist"
 LANE = 8
 TASKS = 4
 _STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -193,10 +196,13 @@ def _event(name: str, data: Any) -> bytes:
 
 
 @contextmanager
-def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[str]:
+def page_server(
+    nodes: int, every: float = 0.1, bent: bool = False, built: Path = BUILT
+) -> Iterator[str]:
     """Run a server with a topology of this size; yield the address of its page.
 
-    `every`: seconds between two reports of live figures; `bent`: each edge has two bends.
+    `every`: seconds between two reports of live figures; `bent`: each edge has two bends;
+    `built`: the folder of the page.
     """
     content = PageServer(nodes, every, bent)
 
@@ -224,10 +230,13 @@ def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[
                 body = b"" if found is None else json.dumps(found).encode()
                 self._send(204 if found is None else 200, "application/json", body)
             else:
-                file = places.REPOSITORY / "frontend" / "dist" / path.lstrip("/")
-                shown = file if file.is_file() else places.REPOSITORY / "frontend/dist/index.html"
+                file = built / path.lstrip("/")
+                shown = file if "." in file.name else built / "index.html"
                 kind = mimetypes.guess_type(shown.name)[0] or "application/octet-stream"
-                self._send(200, kind, shown.read_bytes())
+                if shown.is_file():
+                    self._send(200, kind, shown.read_bytes())
+                else:
+                    self._send(404, "text/plain", b"Not found.")
 
         def _send(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)
