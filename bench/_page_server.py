@@ -109,6 +109,19 @@ class PageServer:
         }
         return answers[path] if path in answers else answer(method, path)
 
+    def response(self, method: str, path: str, built: Path) -> tuple[int, str, bytes]:
+        """Return status, type and body: of the API, or of a file of the page."""
+        if path.startswith("/api/"):
+            found = self.answer(method, path)
+            body = b"" if found is None else json.dumps(found).encode()
+            return 204 if found is None else 200, "application/json", body
+        file = built / path.lstrip("/")
+        shown = file if "." in file.name else built / "index.html"
+        if not shown.is_file():
+            return 404, "text/plain", b"Not found."
+        kind = mimetypes.guess_type(shown.name)[0] or "application/octet-stream"
+        return 200, kind, shown.read_bytes()
+
     def topology(self) -> dict[str, Any]:
         """Return the topology in the form of the list."""
         running = made("DeploymentBrief", id=1, observed="running", desired="running", version=1)
@@ -214,6 +227,9 @@ def page_server(
         def do_GET(self) -> None:
             self._answer()
 
+        def do_HEAD(self) -> None:
+            self._answer()
+
         def do_POST(self) -> None:
             self._answer()
 
@@ -225,18 +241,8 @@ def page_server(
             path = self.path.partition("?")[0]
             if path == "/api/live":
                 self._stream()
-            elif path.startswith("/api/"):
-                found = content.answer(self.command.lower(), path)
-                body = b"" if found is None else json.dumps(found).encode()
-                self._send(204 if found is None else 200, "application/json", body)
             else:
-                file = built / path.lstrip("/")
-                shown = file if "." in file.name else built / "index.html"
-                kind = mimetypes.guess_type(shown.name)[0] or "application/octet-stream"
-                if shown.is_file():
-                    self._send(200, kind, shown.read_bytes())
-                else:
-                    self._send(404, "text/plain", b"Not found.")
+                self._send(*content.response(self.command.lower(), path, built))
 
         def _send(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)
@@ -245,7 +251,8 @@ def page_server(
             # The browser may have gone to another page.
             with suppress(OSError):
                 self.end_headers()
-                self.wfile.write(body)
+                if self.command != "HEAD":
+                    self.wfile.write(body)
 
         def _stream(self) -> None:
             self.send_response(200)

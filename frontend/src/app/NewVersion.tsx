@@ -22,7 +22,7 @@ export function NewVersion() {
               {t({
                 id: "app.some_parts_cannot_be_opened",
                 message:
-                  "Some parts cannot be opened until you reload. Your drawing is saved; finish open dialogs first.",
+                  "Some parts cannot be opened until you reload. Drawings are saved; finish open dialogs first.",
               })}
             </span>
           </span>

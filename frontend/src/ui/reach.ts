@@ -48,6 +48,10 @@ export function watchForNewer(): void {
       if (responds && isMissingPart(payload)) useOutdated.setState({ outdated: true });
     });
   });
+  // A command that needs the chunk ends without effect, which the offer explains.
+  addEventListener("unhandledrejection", (event) => {
+    if (isMissingPart(event.reason)) event.preventDefault();
+  });
 }
 
 /**
