@@ -76,11 +76,13 @@ def main(arguments: list[str]) -> int:
     python_paths = [path for path in paths if not _of_the_page(path)]
     page_paths = [path for path in paths if _of_the_page(path)]
     total = Sum()
-    node.ensure_packages()
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(2) as pool:
+        java = pool.submit(prepare_java) if not paths or python_paths else None
+        node.ensure_packages()
         page = pool.submit(vitest, page_paths) if not paths or page_paths else None
-        if not paths or python_paths:
-            prepare(python_paths)
+        if java is not None:
+            prepare_browser(python_paths)
+            java.result()
             total.add(python(python_paths, options.k, options.long))
         if page is not None:
             total.add(page.result())
@@ -126,11 +128,15 @@ def naming(mark: str) -> list[str]:
     return [str(each) for each in files if any(name in each.read_text() for name in names)]
 
 
-def prepare(paths: Sequence[str]) -> None:
-    """Prepare what the tests need: jars, operator, page and browser. May raise Problem."""
+def prepare_java() -> None:
+    """Prepare what the tests need of Java: jars, operator and archive. May raise Problem."""
     jars.ensure("broker", "connector", "oracle")
     build_operator()
     archive_classes()
+
+
+def prepare_browser(paths: Sequence[str]) -> None:
+    """Build the page and find a browser, if there are journeys among the paths."""
     if not paths or any("e2e" in path for path in paths):
         node.build_page()
         found, reason = chromium.ensure()

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import structlog
-from asgiref.sync import sync_to_async
 from deployments import runtime
 from deployments.environments import environment_of
 from deployments.logs import level_of
 from django.conf import settings
 from millrace_backend import redis as names
+from millrace_backend.threads import in_thread
 from millrace_model.events import DriverEvent, ProgressEvent, RuntimeJson, of_entry
 from millrace_services import local_services
 from redis.exceptions import RedisError
@@ -159,7 +159,7 @@ class Feed:
     async def _ended(self) -> None:
         """Return when the reader may no longer listen."""
         while True:
-            if not await sync_to_async(may_listen)(self.scope):
+            if not await in_thread(may_listen, self.scope):
                 return
             await asyncio.sleep(CHECK_SECONDS)
 
@@ -223,7 +223,7 @@ class Feed:
         # Take the position first: events during the database query are sent twice rather than lost.
         self.position = await self.hub.position(self.stream)
         self.hub.watch(self.subscription, self.stream, self.position)
-        deployments = await sync_to_async(deployments_for)(self.scope)
+        deployments = await in_thread(deployments_for, self.scope)
         self.revisions = {each["id"]: each["revision"] for each in deployments}
         if self.scope.topology is None:
             return {
@@ -233,7 +233,7 @@ class Feed:
                 "runtime": None,
                 "presence": [],
             }
-        self.topology = await sync_to_async(topology_for)(self.scope, self.scope.topology)
+        self.topology = await in_thread(topology_for, self.scope, self.scope.topology)
         chosen = self._chosen([each["id"] for each in deployments])
         deployment = next((each for each in deployments if each["id"] == chosen), None)
         found = await self._watch_run(deployment)
@@ -387,7 +387,7 @@ class Feed:
             kind == LiveEvent.DRAFT_CHANGED and own
         ):
             # How it looks in a list depends on the reader's own draft.
-            shown = await sync_to_async(topology_for)(self.scope, topology)
+            shown = await in_thread(topology_for, self.scope, topology)
             if shown is not None and shown != self.topology:
                 self.topology = shown if self.scope.topology is not None else None
                 yield encode(LiveEvent.TOPOLOGY_CHANGED, shown, self._id())
@@ -424,7 +424,8 @@ class Feed:
         if shown:
             self._leave_run()
         yield encode(LiveEvent.DEPLOYMENT_DELETED, deleted, self._id())
-        if shown and await sync_to_async(deployments_for)(self.scope):
+        left = await in_thread(deployments_for, self.scope) if shown else []
+        if left:
             yield await self._snapshot()
 
     def _note(self, deployment: int, now: Sequence[Brief]) -> None:

@@ -20,6 +20,8 @@ from millrace_backend.addresses import Network
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECRET_BYTES = 50
 MOST_DAYS = 36_500
+#: how long a thread keeps its connection to the database
+CONNECTION_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,7 @@ def database(environment: Environment) -> dict[str, Any]:
         "HOST": url.hostname or "",
         "PORT": str(url.port or ""),
         "OPTIONS": dict(parse_qsl(url.query)),
+        "CONN_MAX_AGE": CONNECTION_SECONDS,
         "CONN_HEALTH_CHECKS": True,
     }
 
@@ -286,6 +289,7 @@ def sqlite(path: Path) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),
+        "CONN_MAX_AGE": CONNECTION_SECONDS,
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,

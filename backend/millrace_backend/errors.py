@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 import structlog
@@ -132,7 +133,7 @@ def handle(error: Exception, context: Mapping[str, object]) -> Response | None:
         headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
     wait: float | None = getattr(error, "wait", None)
     if wait is not None:
-        headers["Retry-After"] = str(int(wait) + 1)
+        headers["Retry-After"] = str(ceil(wait))
     return Response(content_of(error), status=error.status_code, headers=headers)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -259,6 +260,29 @@ def test_sign_ins_are_throttled(people: People, client_of: Client, monkeypatch: 
     assert [each.status_code for each in answers] == [403, 403, 403, 429]
     assert answers[-1].json()["error"]["code"] == "throttled"
     assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+def test_the_minute_before_counts_as_far_as_it_is_not_over(
+    people: People, client_of: Client, monkeypatch: Any
+) -> None:
+    from millrace_backend import throttling
+
+    monkeypatch.setitem(throttling.ScopeThrottle.THROTTLE_RATES, "sign-in", "3/minute")
+    client, minute = client_of(None), 60.0 * 30_000_000
+
+    def guess(second: float) -> tuple[int, str | None]:
+        monkeypatch.setattr(throttling, "time", SimpleNamespace(time=lambda: minute + second))
+        answer = client.post("/api/session/link", {"token": "guess"})
+        return answer.status_code, answer.headers.get("Retry-After")
+
+    assert [guess(50.5)[0] for _ in range(3)] == [403, 403, 403]
+    assert guess(50.5) == (429, "10")
+    # A third of a minute later, one of the three requests is over.
+    assert guess(61.5) == (429, "19")
+    assert guess(80.1)[0] == 403
+    # A refused request does not count.
+    assert guess(80.2) == (429, "20")
+    assert guess(100.1)[0] == 403
 
 
 def test_without_redis_requests_are_let_through(

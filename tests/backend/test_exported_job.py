@@ -151,8 +151,8 @@ def test_what_the_readme_shows_runs_as_it_is_written(
         assert "exported-out[0]: expected value = 'b', got {" in tested
         assert "1 failed, 1 passed" in tested
     for each in (printed, more):
-        assert "starting Spark; a first start also fetches the Kafka connector" in each
-        assert "starting the plan and the query" in each
+        assert "Starting Spark; a first start also fetches the Kafka connector" in each
+        assert "Starting the plan and the query" in each
 
 
 def values(broker: Broker, count: int) -> list[bytes]:

@@ -6,11 +6,14 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
+import redis
 
 from .conftest import RedisServer
 from .serving import Installation, installed, serving
@@ -82,3 +85,42 @@ def test_the_server_itself_believes_no_forwarded_address(address: tuple[str, str
         ]
     assert codes[0] == 400
     assert codes[-1] == 429
+
+
+def test_requests_use_the_connections_of_those_before(
+    address: tuple[str, str, int], redis_server: RedisServer
+) -> None:
+    base, _, pid = address
+    counted = redis.Redis.from_url(redis_server.url)
+
+    def connections() -> int:
+        return int(counted.info("stats")["total_connections_received"])
+
+    with httpx.Client(base_url=base, timeout=20) as browser:
+        browser.get("/api/session")
+        before, threads = connections(), len(psutil.Process(pid).threads())
+        assert {browser.get("/api/session").status_code for _ in range(40)} == {200}
+        assert connections() - before <= 2
+        assert len(psutil.Process(pid).threads()) - threads <= 2
+
+
+def test_requests_that_wait_do_not_hold_up_others(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    # Its own, since a link signs in once.
+    own = installed(tmp_path, redis_server.url)
+    with serving(own, tmp_path), httpx.Client(base_url=own.address, timeout=20) as browser:
+        browser.get("/api/session")
+        headers = {"X-CSRFToken": browser.cookies["csrftoken"], "Origin": own.address}
+        signed_in = browser.post("/api/session/link", json={"token": own.token}, headers=headers)
+        assert signed_in.status_code == 200
+        with ThreadPoolExecutor(20) as people:
+            began = time.monotonic()
+            # Nobody listens on this port, so that each check of the broker waits.
+            waiting = [
+                people.submit(browser.get, "/api/workspaces/main/topics?search=x")
+                for _ in range(20)
+            ]
+            assert browser.get("/api/session").status_code == 200
+            assert time.monotonic() - began < 2
+            assert len({each.result().status_code for each in waiting}) == 1
