@@ -9,16 +9,16 @@ function Panel() {
 
 test("what is beside the drawing is rendered once that is drawn", async () => {
   let close = await render(<Panel />);
-  expect(document.body.textContent).toBe("frame");
+  expect(document.querySelector("p")?.textContent).toBe("frame");
   let takeBack = () => {};
   await act(async () => {
     takeBack = reportPicture();
   });
-  await until(() => expect(document.body.textContent).toBe("panel"));
+  await until(() => expect(document.querySelector("p")?.textContent).toBe("panel"));
   await close();
   // The next topology is drawn first as well.
   takeBack();
   close = await render(<Panel />);
-  expect(document.body.textContent).toBe("frame");
+  expect(document.querySelector("p")?.textContent).toBe("frame");
   await close();
 });
