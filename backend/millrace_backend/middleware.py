@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -77,21 +77,24 @@ class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise 
     The page may be built again meanwhile: its files are looked up again once they have changed.
     """
 
+    #: the files by their addresses
+    files: dict[str, StaticFile]
+
     def __init__(self, get_response: Any = None) -> None:
         super().__init__(get_response)
         self._others = self.files
         self._build: object = None
         self._look_again()
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: HttpRequest) -> Any:
         """Return a file, or the response to the request if there is none at its address."""
         try:
             if "." in request.path_info and not request.path_info.startswith("/api/"):
                 self._look_again()
-            return cast("HttpResponseBase", super().__call__(request))
+            return super().__call__(request)
         except FileNotFoundError:
             # The page is being built at this moment.
-            return cast("HttpResponseBase", self.get_response(request))
+            return self.get_response(request)
 
     def _look_again(self) -> None:
         """Look up the files of the page if it has been built since."""

@@ -17,7 +17,7 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
             titles = {kind: operator.title for kind, operator in registry().items()}
             needed_kinds = " or ".join(f"“{titles[kind]}”" for kind in kinds)
             # What the page's fix of it sets.
-            fix: dict[str, object] = {"kind": kinds[0]}
+            fix = {"kind": kinds[0]}
             if port.window and port.window.type != "unlimited":
                 fix["retention"] = show_duration(port.window.reach)
             scope.fault(
