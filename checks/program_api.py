@@ -6,7 +6,7 @@ import inspect
 import re
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Generic, Literal, get_args, get_origin
 
 import millrace_runtime
 from millrace_runtime import testing
@@ -44,6 +44,7 @@ _CREATED = {
     "TestRecord", "Topology", "TopologyTestDriver", "ValueTimestampHeaders",
 }  # fmt: skip
 _WIDTH = 96
+_NONE: Mapping[str, str] = types.MappingProxyType({})
 _INTRODUCTION = """\
 # Names and arguments
 
@@ -96,9 +97,10 @@ def _entry(name: str, found: Any) -> Iterator[str]:
         yield from (f"- `{each}`: {help_}" for each, help_ in attributes.items())
         if attributes:
             yield ""
+        bound = _bound(found)
         for names, member in _members(found):
             yield f"#### {name}.{names[0]}\n"
-            yield from _described(names[0], member)
+            yield from _described(names[0], member, bound)
             if names[1:]:
                 yield f"Also {', '.join(f'`{each}`' for each in names[1:])}.\n"
 
@@ -118,9 +120,25 @@ def _members(owner: type[Any]) -> Iterator[tuple[list[str], Any]]:
     return ((names, member) for member, names in found.items())
 
 
-def _described(name: str, found: Any) -> Iterator[str]:
+def _bound(owner: type[Any]) -> dict[str, str]:
+    """What the type variables of a class's bases stand for, such as Stream for S."""
+    found: dict[str, str] = {}
+    for base in getattr(owner, "__orig_bases__", ()):
+        origin = get_origin(base)
+        names = [each.__name__ for each in getattr(origin, "__parameters__", ())]
+        of = [
+            getattr(each, "__forward_arg__", getattr(each, "__name__", ""))
+            for each in get_args(base)
+        ]
+        if origin is not Generic:
+            found |= {name: each for name, each in zip(names, of, strict=False) if each != "Any"}
+    return found
+
+
+def _described(name: str, found: Any, bound: Mapping[str, str] = _NONE) -> Iterator[str]:
     if not isinstance(found, property):
-        yield _block(name, found)
+        block = _block(name, found)
+        yield re.sub(r"\b[A-Z]\w*\b", lambda each: bound.get(each[0], each[0]), block)
     yield f"{inspect.getdoc(found) or ''}\n"
 
 

@@ -105,7 +105,7 @@ def _started(base: Path, request: Request) -> socket.socket | None:
     for path in request["run"]:
         programs.read(path)
     request["run"], request["programs"] = [], programs.all()
-    return residents.started(base, process)
+    return residents.started(base, process, "Spark")
 
 
 def _idle(other: residents.Resident) -> bool:

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 from millrace_compiler import Analyzer, Refused, compile_document
 from millrace_compiler.graphs.fragments import resolved
-from millrace_model.documents import TopologyDocument
+from millrace_model.documents import DocumentNode, TopicSettings, TopologyDocument
+from millrace_model.records import InputLine
 from millrace_model.scenarios import Scenario, ScenarioResult
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.results.comparing import differences
@@ -76,7 +77,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
     with own_oracle() as oracle:
         lines = programs.lines.get(arguments.document)
         with contextlib.closing(Warm(unbatched=unbatched, lines=lines)) as warm:
-            topology = _ordinary(arguments, warm.analyzer)
+            topology, inputs = _in_one_task(_ordinary(arguments, warm.analyzer), inputs)
             scenario: Scenario = {"id": "document", "topology": topology, "inputs": inputs}
             if plain:
                 return verify_plain(warm, oracle, scenario, cut, restart_each=restart_each)
@@ -86,15 +87,19 @@ def verify_command(arguments: argparse.Namespace) -> int:
 
 
 def _note_stop(scenario: Scenario) -> None:
-    """Print where and why a run stopped, or that only Kafka Streams has refused it."""
-    error = scenario["found"].get("error")
-    if error and scenario["expected"].get("error"):
+    """Print where and why a run stopped, or why only Kafka Streams refused it or stopped."""
+    error, theirs = scenario["found"].get("error"), scenario["expected"].get("error")
+    if error and theirs:
         place = f"{error['file']}, line {error['line']}: " if "file" in error else ""
         node = f"{error['node']}: " if error.get("node") else ""
         both = "refuse it" if error.get("kind") == "refused" else "stop"
         print(f"Both {both}. {place}{node}{error['message']}", file=sys.stderr)
-    if not error and _kind(scenario["expected"]) == "refused":
-        print("Kafka Streams refuses this topology, which runs here.", file=sys.stderr)
+    if theirs and theirs["kind"] == "refused" and not error:
+        told = f"Kafka Streams refuses this topology, which runs here: {theirs['message']}"
+        print(told, file=sys.stderr)
+    elif theirs and theirs["kind"] == "stopped" and theirs["after"] != (error or {}).get("after"):
+        told = f"Kafka Streams stops at input {theirs['after']}: {theirs['message']}"
+        print(told, file=sys.stderr)
 
 
 def _ordinary(arguments: argparse.Namespace, known: Analyzer) -> TopologyDocument:
@@ -106,6 +111,32 @@ def _ordinary(arguments: argparse.Namespace, known: Analyzer) -> TopologyDocumen
     if document.get("fragments"):
         compile_document(document, known, dialect=arguments.dialect).require()
     return resolved(document)
+
+
+def _in_one_task(
+    document: TopologyDocument, inputs: list[InputLine]
+) -> tuple[TopologyDocument, list[InputLine]]:
+    """Return the document and the records with one partition for each topic, as the oracle has."""
+    given = document.get("topics", {})
+    topics: dict[str, TopicSettings] = {
+        name: {**each, "partitions": 1} for name, each in given.items()
+    }
+    nodes = [_repartitioned_to_one(node) for node in document["nodes"]]
+    one: TopologyDocument = {**document, "topics": topics, "nodes": nodes}
+    lines = [
+        cast(InputLine, {k: v for k, v in each.items() if k != "partition"}) for each in inputs
+    ]
+    if lines != inputs or nodes != document["nodes"] or topics != given:
+        told = "Compared with one partition for each topic, as Kafka Streams' test driver has."
+        print(told, file=sys.stderr)
+    return one, lines
+
+
+def _repartitioned_to_one(node: DocumentNode) -> DocumentNode:
+    params = node.get("params") or {}
+    if node["kind"] != "repartition" or "partitions" not in params:
+        return node
+    return {**node, "params": {**params, "partitions": 1}}
 
 
 def _outcome(found: list[str]) -> int:

@@ -65,7 +65,7 @@ def _started(base: Path) -> socket.socket | None:
                 with suppress(ProcessLookupError):
                     os.kill(other.pid, signal.SIGTERM)
         process = residents.start(base, "launcher.residing", str(base))
-        return residents.started(base, process)
+        return residents.started(base, process, "the backend")
 
 
 def run_here(arguments: list[str]) -> int:

@@ -30,6 +30,8 @@ from typing import Any, TypedDict
 END_SECONDS = 60.0
 #: seconds to wait for one that starts
 STARTING_SECONDS = 120.0
+#: seconds after which the caller is told what it waits for
+TOLD_SECONDS = 1.0
 #: default of MILLRACE_RESIDENT_MINUTES
 IDLE_MINUTES = 10.0
 #: largest request
@@ -185,13 +187,19 @@ def start(base: Path, *command: str) -> Popen[bytes]:
         )  # fmt: skip
 
 
-def started(base: Path, process: Popen[bytes]) -> socket.socket | None:
-    """Return a connection to a process that starts; None if it does not start."""
-    deadline = time.monotonic() + STARTING_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+def started(base: Path, process: Popen[bytes], loads: str) -> socket.socket | None:
+    """Return a connection to a process that starts; None if it does not start.
+
+    After a second, a terminal is told what the command waits for: `loads`, such as "Spark".
+    """
+    began, told = time.monotonic(), not sys.stderr.isatty()
+    while time.monotonic() < began + STARTING_SECONDS and process.poll() is None:
         connection = connect(base.with_suffix(".sock"))
         if connection is not None:
             return connection
+        if not told and time.monotonic() > began + TOLD_SECONDS:
+            told = True
+            print(f"Loading {loads}; the next call finds it loaded …", file=sys.stderr)
         time.sleep(0.02)
     if process.poll() is None:
         process.terminate()
@@ -213,7 +221,13 @@ def listen(base: Path) -> socket.socket:
 
 
 def forget(base: Path) -> None:
-    """Delete the files of a process that ends."""
+    """Delete the files of this process, which ends.
+
+    If its caller was killed while it started, another process may have taken its place.
+    """
+    with suppress(OSError, ValueError, KeyError):
+        if json.loads(base.with_suffix(".json").read_text(encoding="utf-8"))["pid"] != os.getpid():
+            return
     for suffix in (".sock", ".json", ".lock", ".log"):
         base.with_suffix(suffix).unlink(missing_ok=True)
 

@@ -196,7 +196,10 @@ def add_member(
             # A link that an admin of another workspace holds must not give access to this one.
             withdraw_links(user)
             membership = Membership.objects.create(workspace=workspace, user=user, role=role)
-            audit(actor, workspace.pk, "member.add", "user", user.pk, role=role.value)
+            audit(
+                actor, workspace.pk, "member.add", "user", user.pk,
+                username=user.username, role=role.value,
+            )  # fmt: skip
             if user.created_in_id == workspace.pk and may_issue_link(actor, membership):
                 link = issue_sign_in_link(user)
     except IntegrityError as error:

@@ -156,7 +156,10 @@ def save_draft(
         _require_room_for(draft, before)
         draft.save()
         if before is None:
-            audit(actor, topology.workspace_id, "draft.begin", "topology", topology.pk)
+            audit(
+                actor, topology.workspace_id, "draft.begin", "topology", topology.pk,
+                topology=topology.name,
+            )  # fmt: skip
         draft_changed(draft, actor)
     return draft
 
@@ -167,7 +170,10 @@ def discard_draft(actor: User, topology: Topology) -> None:
     with transaction.atomic():
         deleted, _ = Draft.objects.filter(topology=topology, user=actor).delete()
         if deleted:
-            audit(actor, topology.workspace_id, "draft.discard", "topology", topology.pk)
+            audit(
+                actor, topology.workspace_id, "draft.discard", "topology", topology.pk,
+                topology=topology.name,
+            )  # fmt: skip
             topology_changed(topology, actor)
 
 
@@ -286,6 +292,7 @@ def _append(actor: User, topology: Topology, document: TopologyDocument, message
         "version.create",
         "topology",
         topology.pk,
+        topology=topology.name,
         number=version.number,
         message=message,
         hash=version.hash,

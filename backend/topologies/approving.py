@@ -113,6 +113,7 @@ def _audit(actor: User, version: Version, action: str) -> None:
         action,
         "topology",
         topology.pk,
+        topology=topology.name,
         number=version.number,
         hash=version.hash,
     )

@@ -83,11 +83,19 @@ class HandoverJson(TypedDict):
 
 
 class ParameterChange(TypedDict):
-    """A parameter of the topology whose value changes."""
+    """A parameter of the topology whose value changes.
+
+    With the environment, also one of which only other environments have a value of their own.
+    """
 
     name: str
     old: Annotated[object, "Null if it was not declared."]
     new: Annotated[object, "Null if it is no longer declared."]
+    by_default: Annotated[
+        bool,
+        "Whether other environments have a value of their own, but not the new one: `new` is the "
+        "default.",
+    ]
 
 
 class EnvironmentChange(TypedDict):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         table_input,
     )
     from millrace_runtime.dsl.readers import Reader, reader
+    from millrace_runtime.dsl.records import GlobalTable
     from millrace_runtime.dsl.stores import (
         Store,
         key_value_store,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     )
     from millrace_runtime.dsl.streams import (
         CogroupedStream,
-        GlobalTable,
         GroupedStream,
         GroupedTable,
         Stream,
@@ -126,9 +126,9 @@ _HOMES = {
         "versioned_store",
         "window_store",
     ),
+    "dsl.records": ("GlobalTable",),
     "dsl.streams": (
         "CogroupedStream",
-        "GlobalTable",
         "GroupedStream",
         "GroupedTable",
         "Stream",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -342,7 +343,8 @@ def test_verify_says_that_only_kafka_streams_refuses(run: Run, folder: Path) -> 
     (folder / "days.py").write_text(text, encoding="utf-8")
     done = run("verify", "days.py", "--inputs", "in.jsonl")
     assert (done.returncode, done.stdout) == (1, "expected a refusal, but it ran\n")
-    assert "Kafka Streams refuses this topology, which runs here." in done.stderr
+    assert "Kafka Streams refuses this topology, which runs here: count: " in done.stderr
+    assert "ON_WINDOW_CLOSE strategy is only supported for TimeWindows" in done.stderr
 
 
 @pytest.mark.spark
@@ -354,3 +356,55 @@ def test_an_error_of_an_expression_names_the_programs_line(run: Run, folder: Pat
     assert done.returncode == 3, done.stderr
     error = json.loads(done.stderr.splitlines()[-1])["error"]
     assert (error["file"], error["line"], error["node"]) == ("raising.py", 6, "words")
+
+
+class Terminal(io.StringIO):
+    """A standard error that somebody reads."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_what_a_command_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(residents, "TOLD_SECONDS", 0.1)
+    monkeypatch.setattr(sys, "stderr", seen := Terminal())
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"]) as process:
+        assert residents.started(tmp_path / "none", process, "Spark") is None
+    assert seen.getvalue() == "Loading Spark; the next call finds it loaded …\n"
+
+
+WIDE = """
+from millrace_runtime import Topology, string
+
+topology = Topology("wide", partitions={"words": 3, "names": 2})
+names = topology.table("names", key=string(), value=string())
+words = topology.stream("words", key=string(), value=string())
+words.select_key("value").repartition(partitions=2).join(names, joiner="right").to("named")
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_verify_compares_in_one_partition_and_says_so(run: Run, folder: Path) -> None:
+    (folder / "wide.py").write_text(WIDE, encoding="utf-8")
+    keys = [chr(ord("a") + each) for each in range(8)]
+    lines = [{"topic": "names", "key": each, "value": each, "timestamp": 1} for each in keys]
+    lines += [{"topic": "words", "key": "k", "value": each, "timestamp": 2} for each in keys]
+    (folder / "wide.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = run("verify", "wide.py", "--inputs", "wide.jsonl")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Compared with one partition for each topic" in done.stderr
+
+
+def test_a_process_that_ends_leaves_the_socket_of_its_successor(tmp_path: Path) -> None:
+    base = tmp_path / "one"
+    with residents.listen(base):
+        notes = base.with_suffix(".json")
+        notes.write_text(json.dumps({"pid": os.getpid() + 1}), encoding="utf-8")
+        residents.forget(base)
+        assert residents.connected(base.with_suffix(".sock"))
+        notes.write_text(json.dumps({"pid": os.getpid()}), encoding="utf-8")
+        residents.forget(base)
+        assert list(tmp_path.iterdir()) == []

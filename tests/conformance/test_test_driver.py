@@ -48,7 +48,10 @@ HANDLED = [
     name
     for name, scenario in SCENARIOS.items()
     if name in EXPRESSIBLE
-    and any(key.endswith("ing_handler") for key in scenario["topology"].get("settings") or {})
+    and any(
+        key.endswith("ing_handler") and answer != "function"
+        for key, answer in (scenario["topology"].get("settings") or {}).items()
+    )
 ]
 
 

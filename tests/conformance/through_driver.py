@@ -119,6 +119,10 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _windowed(key: Any) -> bool:
+    return isinstance(key, dict) and "window" in key
+
+
 def rows(driver: TopologyTestDriver, name: str, expected: list[Json], seen: set[str]) -> list[Json]:
     """Return the rows of a store; those of a session or versioned store by their known keys."""
     store = driver.store(name)
@@ -146,7 +150,7 @@ def rows(driver: TopologyTestDriver, name: str, expected: list[Json], seen: set[
                 add(key, *store.get_with_timestamp(key))
             assert value is not None
     elif kind == "session":
-        for key in {json.dumps(each["key"]) for each in keys if isinstance(each, dict)}:
+        for key in {json.dumps(each["key"]) for each in keys if _windowed(each)}:
             for session, value in store.fetch(json.loads(key)):
                 add(session, value)
     else:

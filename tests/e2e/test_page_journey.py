@@ -18,6 +18,7 @@ from playwright.sync_api import (
     expect,
 )
 
+from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.designer import middle as middle_of
 from tests.e2e.system import System
@@ -444,3 +445,18 @@ def test_groups_notes_search_and_pictures_of_a_large_drawing(page: Page, tmp_pat
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
     page.reload()
     expect(page.locator(".note strong")).to_have_text("Late")
+
+
+def test_lists_are_not_wider_than_a_phone(page: Page, system: System) -> None:
+    """Their tables scroll within them, also with columns whose titles are hidden."""
+    with Api.of(system.address, page) as api:
+        made = api.call("POST", "/workspaces/main/topologies", {"name": "On a phone"})["id"]
+        page.set_viewport_size({"width": 390, "height": 844})
+        for path in ("", "/topics", "/alerts", "/settings"):
+            page.goto(f"{system.address}/w/main{path}")
+            expect(page.get_by_role("heading", level=1)).to_be_visible()
+            shown = page.locator("main").get_by_role("row").or_(page.get_by_role("status"))
+            expect(shown.first).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+        page.goto(f"{system.address}/w/main")
+        api.call("DELETE", f"/topologies/{made}")

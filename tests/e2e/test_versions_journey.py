@@ -159,6 +159,7 @@ def test_a_selection_becomes_a_fragment_that_is_updated_and_dissolved(
     designer.select("counted")
     page.get_by_test_id("update-fragment").click(timeout=PATIENCE)
     expect(page.get_by_test_id("fragment-version")).to_contain_text("version 2")
+    expect(page.get_by_test_id("update-fragment")).to_have_count(0)
     page.get_by_test_id("dissolve").click()
     expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
     assert sorted(designer.nodes()) == ["count", "in", "keep", "out"]

@@ -64,7 +64,10 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
         testId="alert-rules"
       >
         {(rules) => (
-          <CardTable head={[t("Name"), t("Condition"), t("Topology"), t("Notifies"), ""]}>
+          <CardTable
+            head={[t("Name"), t("Condition"), t("Topology"), t("Notifies"), ""]}
+            className={classes.rules}
+          >
             {rules.map((rule) => (
               <tr key={rule.id} data-testid="alert-rule">
                 <td className={pages.text}>

@@ -7,6 +7,7 @@ import type {
   AccountChange,
   AccountPage,
   AddedMember,
+  AuditEntryPage,
   CreatedToken,
   CreatedWorkspace,
   Member,
@@ -82,6 +83,10 @@ export const removeMember = (workspace: string, member: number) =>
   api.DELETE("/api/workspaces/{workspace}/members/{member}", {
     params: { path: { workspace, member } },
   });
+
+/** The audit log of a workspace, for its admins. */
+export const listAudit = (workspace: string, query: PageQuery): Promise<AuditEntryPage> =>
+  answer(api.GET("/api/workspaces/{workspace}/audit", { params: { path: { workspace }, query } }));
 
 /** A new one-time sign-in link for a member; earlier ones become invalid. */
 export const memberLink = (workspace: string, member: number): Promise<{ sign_in_link: string }> =>

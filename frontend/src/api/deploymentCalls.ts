@@ -174,6 +174,10 @@ export const setSchedule = (deployment: number, schedule: NewSchedule): Promise<
     }),
   );
 
+/** Deletes a deployment that does not run, with its state. */
+export const deleteDeployment = (deployment: number) =>
+  answer(api.DELETE("/api/deployments/{deployment}", deploymentAt(deployment)));
+
 export const removeSchedule = (deployment: number): Promise<Deployment> =>
   answer(api.DELETE("/api/deployments/{deployment}/schedule", deploymentAt(deployment)));
 

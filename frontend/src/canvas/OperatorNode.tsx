@@ -119,9 +119,12 @@ function EndedBadge({ node }: { node: string }) {
   );
 }
 
-/** A one-sentence description of a node. */
+/** A one-sentence description of a node; in Runtime, with the values of the environment in which it runs. */
 export function useSummary(node: string): string | undefined {
-  const summary = useDesigner((state) => state.result?.summary[node]);
+  const drawn = useDesigner((state) => state.result?.summary[node]);
+  const runtime = useDesigner((state) => state.layer === "runtime");
+  const runs = useRuntime((state) => (runtime ? state.sentences?.[node] : undefined));
+  const summary = runs ?? drawn;
   return summary === undefined ? undefined : sentenceText(summary);
 }
 

@@ -1,6 +1,7 @@
 import { act } from "react";
 import { expect, test } from "vitest";
 import type { StatePlan } from "../api/types";
+import { useView } from "../designer/view";
 import { render } from "../testing/rendering";
 import { useEditing } from "../versions/editing";
 import { ChangeDialog } from "./ChangeDialog";
@@ -137,7 +138,11 @@ test("the plan names tests that must pass, and those that passed only with doubl
     document.querySelector(`[data-testid=tests-${id}]`)?.textContent ?? null;
   let close = await shown({ ...plan, tests });
   expect(text("needed")).toContain("Late");
+  expect(text("needed")).toContain("restore version 2 first");
   expect(accept()?.disabled).toBe(true);
+  await click(document.querySelector<HTMLElement>("[data-testid=open-tests]"));
+  expect(answers).toEqual([[null]]);
+  expect(useView.getState()).toMatchObject({ bottomTab: "simulate", bottomOpen: true });
   await close();
   close = await shown({ ...plan, tests: { ...tests, missing: [], doubled: ["Scores"] } });
   expect(text("passed")).toBe(
@@ -170,6 +175,7 @@ test("what differs of a store is shown as it was and as it is", async () => {
 
 test("a store that is lost is dropped only after its name was typed", async () => {
   const close = await shown(only({ verdict: "lost", new: null }));
+  expect(document.body.textContent).toContain("This version has no such store.");
   expect(accept()?.disabled).toBe(true);
   await type("Type its name to drop it", "sums");
   expect(accept()?.disabled).toBe(true);
@@ -225,8 +231,8 @@ test("the plan shows the values of parameters that another environment changes",
     ...plan,
     environments: { old: null, new: "prod" },
     parameters: [
-      { name: "orders", old: "orders", new: "orders-2" },
-      { name: "low", old: null, new: 3 },
+      { name: "orders", old: "orders", new: "orders-2", by_default: false },
+      { name: "low", old: null, new: 3, by_default: true },
     ],
   });
   const table = document.querySelector("[data-testid=change-values]");
@@ -241,7 +247,7 @@ test("the plan shows the values of parameters that another environment changes",
     "orders-2",
     "low",
     "–",
-    "3",
+    "3 default: prod has no value",
   ]);
   await close();
 });

@@ -1,4 +1,4 @@
-import { TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { Suspense, useState } from "react";
 import { getVersion } from "../api/topologyCalls";
 import type { StatePlan, StoreChange } from "../api/types";
@@ -14,6 +14,7 @@ import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
 import { HandoverNote } from "./HandoverNote";
+import { openTests } from "./openTests";
 import { reasonText, VERDICTS } from "./verdicts";
 
 const Differing = later(async () => (await import("../differing/Differing")).Differing);
@@ -71,7 +72,7 @@ export function ChangeDialog(props: Asked) {
         </p>
         <HandoverNote plan={plan} />
         <ApprovalNote plan={plan} />
-        <TestsNote plan={plan} />
+        <TestsNote plan={plan} onLeave={() => answer(null)} />
         <div hidden={plan.reset && topics.length === 0} className={`${classes.list} m-scroll`}>
           {unchanged ? (
             <div className={classes.row}>
@@ -224,9 +225,15 @@ export function tested({ tests }: Pick<StatePlan, "tests">): boolean {
   return tests === null || !tests.required || (tests.passed > 0 && tests.missing.length === 0);
 }
 
-/** Which tests must pass, or have passed only with doubles. */
-export function TestsNote({ plan }: { plan: Pick<StatePlan, "tests"> }) {
+/** Which tests must pass, with the way to them, or have passed only with doubles. */
+export function TestsNote(props: {
+  plan: Pick<StatePlan, "tests" | "version">;
+  /** Closes the dialog, to run the tests. */
+  onLeave: () => void;
+}) {
+  const { onLeave, plan } = props;
   const { tests } = plan;
+  const another = useEditing((state) => state.changed || state.baseVersion !== plan.version);
   if (tests === null || !tests.required) return null;
   const { doubled, doubles, missing, passed } = tests;
   if (!tested(plan)) {
@@ -245,8 +252,22 @@ export function TestsNote({ plan }: { plan: Pick<StatePlan, "tests"> }) {
                     "Before it is deployed, these tests must pass with this version: {names}.",
                 },
                 { names: missing.join(", ") },
-              )}
+              )}{" "}
+          {another
+            ? t("The canvas shows another one: restore version {n} first.", { n: plan.version })
+            : null}
         </span>
+        <Button
+          variant="subtle"
+          px={8}
+          onClick={() => {
+            onLeave();
+            void openTests();
+          }}
+          data-testid="open-tests"
+        >
+          {t("Open the tests")}
+        </Button>
       </Note>
     );
   }
@@ -280,7 +301,17 @@ export function Values({ plan }: { plan: Pick<StatePlan, "environments" | "param
           <tr key={each.name}>
             <td>{each.name}</td>
             <td>{text(each.old)}</td>
-            <td>{text(each.new)}</td>
+            <td>
+              {text(each.new)}
+              {each.by_default ? (
+                <span className={classes.unset}>
+                  {" "}
+                  {t("default: {environment} has no value", {
+                    environment: environments.new ?? "",
+                  })}
+                </span>
+              ) : null}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -319,6 +350,7 @@ function Store(props: StoreProps) {
         {store.reasons.map((reason) => (
           <span key={reason}>{reasonText(reason)}</span>
         ))}
+        {store.new === null ? <span>{t("This version has no such store.")}</span> : null}
         {differences(store).map((each) => (
           <code key={each} className={classes.types}>
             {each}

@@ -7,6 +7,7 @@ import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
+import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import type { DeploymentAction } from "../api/deploymentCalls";
@@ -16,7 +17,7 @@ import { notifyError } from "../frame/notify";
 import { isPlain } from "../live/dialect";
 import { known, millis } from "../live/figures";
 import { StatePill } from "../live/StatePill";
-import { hasDriver, isMoving } from "../live/states";
+import { hasDriver, isAtRest, isMoving, versionOf } from "../live/states";
 import { useLive } from "../live/store";
 import { useNow } from "../live/useNow";
 import { ago, hour, moment, span } from "../ui/format";
@@ -27,7 +28,7 @@ import classes from "./deployments.module.css";
 import { jvmOf, sharesJvm } from "./jvm";
 import { nextText, openSchedule, timesText } from "./schedule";
 import { standbyOf } from "./standby";
-import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
+import { hideSteps, openDelete, openScale, openShadow, openStart, totalOf } from "./steps";
 
 /** The state of the deployment and the actions on it. */
 export function DeploymentCard(props: {
@@ -43,7 +44,7 @@ export function DeploymentCard(props: {
       <div className={classes.cardHead}>
         <StatePill
           state={state}
-          version={deployment.version}
+          version={versionOf(deployment)}
           waiting={deployment.outage !== null}
         />
         <span className={classes.cardNote}>
@@ -139,6 +140,9 @@ function RunLine({ deployment }: { deployment: Deployment }) {
   );
 }
 
+/** Schedules are applied once a minute. */
+const SOON_MS = 60_000;
+
 /** When the deployment runs, what comes next, and why the last time was missed. */
 function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule"]> }) {
   const now = useNow(10_000);
@@ -152,7 +156,7 @@ function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule
         <span className={classes.cardNote}>{schedule.zone}</span>
         {next === null ? null : (
           <p className={classes.cardNote} title={moment(next)}>
-            {nextText(schedule)} {ago(next, now)}
+            {nextText(schedule)} {next - now < SOON_MS ? t("within a minute") : ago(next, now)}
           </p>
         )}
         {failure === null ? null : (
@@ -165,8 +169,8 @@ function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule
   );
 }
 
-/** The menu of rarer actions, the last of which opens the schedule. */
-function MoreActions({ children }: { children?: ReactNode }) {
+/** The menu of rarer actions, the last of which open the schedule and delete a deployment at rest. */
+function MoreActions({ children, deletable }: { children?: ReactNode; deletable?: boolean }) {
   return (
     <Menu position="bottom-start" width={250} withinPortal={false}>
       <Menu.Target>
@@ -186,6 +190,23 @@ function MoreActions({ children }: { children?: ReactNode }) {
         >
           {t("Schedule…")}
         </Menu.Item>
+        {deletable === undefined ? null : (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              color="red"
+              leftSection={<IconTrash size={16} stroke={1.5} />}
+              disabled={!deletable}
+              onClick={() => {
+                hideSteps();
+                openDelete(true);
+              }}
+              data-testid="delete-deployment"
+            >
+              {t("Delete the deployment…")}
+            </Menu.Item>
+          </>
+        )}
       </Menu.Dropdown>
     </Menu>
   );
@@ -290,7 +311,9 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Start from…")}
         </Button>
       )}
-      {up && deployment.observed !== "failed" ? null : <MoreActions />}
+      {up && deployment.observed !== "failed" ? null : (
+        <MoreActions deletable={isAtRest(deployment.observed)} />
+      )}
       {up && deployment.fallback !== null ? (
         <Button
           loading={busy === "cancel"}

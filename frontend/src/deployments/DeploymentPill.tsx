@@ -1,6 +1,7 @@
 import { Popover, UnstyledButton } from "@mantine/core";
 import { Suspense, useRef } from "react";
 import { StatePill } from "../live/StatePill";
+import { versionOf } from "../live/states";
 import { useLive } from "../live/store";
 import { useShownState } from "../live/useShownState";
 import { t } from "../ui/i18n";
@@ -39,7 +40,7 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
           <span className="m-hidden">{t("Deployment")}</span>
           <StatePill
             state={state}
-            version={deployment.version}
+            version={versionOf(deployment)}
             waiting={deployment.outage !== null}
           />
         </UnstyledButton>

@@ -116,6 +116,8 @@ test("the handler is a setting of the topology or a field of the node", () => {
     parameter: "invalid_timestamp",
   });
   expect(handlerOf({ ...FAILURE, code: "production" })?.parameter).toBe("value");
+  const cause = { code: "record_rejected", message: "", facts: {}, cause: null };
+  expect(handlerOf({ ...FAILURE, cause })).toEqual({ node: "divide", parameter: "rejected" });
   expect(handlerOf({ ...FAILURE, code: "registry" })).toBeNull();
   expect(handlerOf({ ...FAILURE, record: null })).toBeNull();
 });

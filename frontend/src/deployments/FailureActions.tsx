@@ -11,7 +11,7 @@ import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
 import { FailureButton } from "./FailureButton";
-import { handlerOf } from "./handlers";
+import { handlerOf, isRule } from "./handlers";
 import { followFailed, simulateRecord, testOfRecord } from "./simulateRecord";
 
 /** Actions on the record at which a deployment failed. */
@@ -48,7 +48,7 @@ export function FailureActions({ failure }: { failure: Failure }) {
           onClick={() => goTo(handler.node, handler.parameter)}
           data-testid="failure-handler"
         >
-          {t("Change the handler")}
+          {isRule(failure) ? t("Change the rule") : t("Change the handler")}
         </FailureButton>
       )}
       {topology === null ? null : (

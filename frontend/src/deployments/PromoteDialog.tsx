@@ -52,7 +52,7 @@ export function PromoteDialog({ proposal }: { proposal: Proposal }) {
           })}
         </p>
         <ApprovalNote plan={promotion} />
-        <TestsNote plan={promotion} />
+        <TestsNote plan={promotion} onLeave={close} />
         <Values
           plan={{ environments: { old: environmentOf(source), new: environment }, parameters }}
         />

@@ -25,9 +25,8 @@ export function Promotions(props: { deployment: Deployment; onChosen: () => void
           disabled={busy !== null}
           onClick={async () => {
             setBusy(target);
-            await beginPromotion(deployment, target);
+            await beginPromotion(deployment, target, props.onChosen);
             setBusy(null);
-            props.onChosen();
           }}
           data-testid={`promote-${target}`}
         >

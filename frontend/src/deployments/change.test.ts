@@ -42,7 +42,7 @@ test("a plan is shown where state or sources change", () => {
 });
 
 test("a plan is shown where the value of a parameter changes", () => {
-  const parameters = [{ name: "low", old: 1, new: 2 }];
+  const parameters = [{ name: "low", old: 1, new: 2, by_default: false }];
   expect(nothingChanges({ ...plan(), parameters })).toBe(false);
 });
 

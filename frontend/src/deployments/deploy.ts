@@ -6,6 +6,7 @@ import { notify, notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { deployDrawing, knownDeployment } from "./acting";
+import { openTestsIfMissing } from "./openTests";
 import { noneMissing } from "./topics";
 
 /** How long a deploy waits for the compiler's result after a change, in ms; the server checks the version as well. */
@@ -50,6 +51,7 @@ export async function deployNow(
     if ((await deployDrawing(settings, ask, start)) !== null)
       useDesigner.getState().setLayer("runtime");
   } catch (error) {
+    openTestsIfMissing(error);
     notifyError(error, t("Could not deploy"));
   }
 }

@@ -19,7 +19,7 @@ const PROMOTION = {
   deployment: null,
   desired: null,
   settings: { environment: "test", cores: 3 },
-  parameters: [{ name: "orders", old: "orders-dev", new: "orders-test" }],
+  parameters: [{ name: "orders", old: "orders-dev", new: "orders-test", by_default: false }],
   approval: { required: false, approved_by: [], possible_by: [] },
   tests: { required: false, passed: 0, missing: [], doubled: [], doubles: [] },
   plan: null,
@@ -116,9 +116,11 @@ test("a promotion to a new deployment shows its values, and deploys with its opt
 
 test("a promotion to a deployment waits until its plan is accepted", async () => {
   promotion = { ...PROMOTION, environment: "prod", deployment: 7, desired: "running", plan: PLAN };
-  open(<Promotions deployment={dev} onChosen={() => undefined} />);
+  const chosen = vi.fn();
+  open(<Promotions deployment={dev} onChosen={chosen} />);
   fireEvent.click(screen.getByTestId("promote-prod"));
   await waitFor(() => expect(useChange.getState().asked).not.toBeNull());
+  expect(chosen, "the options are closed before the plan is shown").toHaveBeenCalledOnce();
   const question = useChange.getState().asked;
   expect(question?.promotion).toEqual({ environment: "prod", runs: true });
   expect(asked).toEqual([]);

@@ -11,10 +11,15 @@ import { sendAccepted } from "./change";
 import { type Proposal, usePromoting } from "./steps";
 import { noneMissing } from "./topics";
 
-/** Shows what a promotion changes; it happens once a person accepts. */
-export async function beginPromotion(source: Deployment, environment: Environment): Promise<void> {
+/** Shows what a promotion changes; it happens once a person accepts. `onKnown` is called before that is shown. */
+export async function beginPromotion(
+  source: Deployment,
+  environment: Environment,
+  onKnown?: () => void,
+): Promise<void> {
   try {
     const promotion = await getPromotion(source.id, environment);
+    onKnown?.();
     const { plan } = promotion;
     if (plan === null) usePromoting.setState({ proposal: { source, promotion } });
     else {

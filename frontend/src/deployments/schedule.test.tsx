@@ -89,6 +89,14 @@ test("the card shows when it runs, the next start, and why the last one was miss
   await close();
 });
 
+test("a time that has come is not said to be past before it is applied", async () => {
+  const next_at = new Date(Date.now() - 5_000).toISOString();
+  const deployment = aDeployment({ schedule: { ...SCHEDULE, next_at } });
+  const close = await render(<DeploymentCard deployment={deployment} state="running" operator />);
+  expect(find("[data-testid=schedule-line]")?.textContent).toContain("Next start within a minute");
+  await close();
+});
+
 test("the card says that a person started it outside its times", async () => {
   const schedule = { ...SCHEDULE, next_action: "stop" as const, deviates: true };
   const close = await render(

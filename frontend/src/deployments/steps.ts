@@ -35,6 +35,13 @@ export function openShadow(open: boolean): void {
   useShadowing.setState({ open });
 }
 
+/** Whether the dialog is open that deletes the shown deployment. */
+export const useDeleting = create<{ open: boolean }>()(() => ({ open: false }));
+
+export function openDelete(open: boolean): void {
+  useDeleting.setState({ open });
+}
+
 /** A deployment that a promotion would create, while a person reviews it. */
 export interface Proposal {
   readonly source: Deployment;

@@ -116,11 +116,14 @@ interface RuntimeState {
   readonly sampledAt: number;
   /** Null if the canvas shows the nodes of the version that runs, or nothing runs. */
   readonly running: RunningVersion | null;
+  /** The sentences of nodes with the values of the environment in which they run; null without one. */
+  readonly sentences: Readonly<Record<string, Sentence>> | null;
   /** The task under the pointer in any view; all views highlight it. */
   readonly hoveredTask: string | null;
   setFigures(figures: RuntimeFigures | null): void;
   setFailed(failed: RuntimeState["failed"]): void;
   setRunning(running: RunningVersion | null): void;
+  setSentences(sentences: RuntimeState["sentences"]): void;
   setHoveredTask(task: string | null): void;
 }
 
@@ -136,6 +139,7 @@ export const useRuntime = create<RuntimeState>()((set) => ({
   history: {},
   sampledAt: 0,
   running: null,
+  sentences: null,
   hoveredTask: null,
   setFigures: (figures) =>
     set((state) => {
@@ -150,6 +154,7 @@ export const useRuntime = create<RuntimeState>()((set) => ({
     }),
   setFailed: (failed) => set({ failed }),
   setRunning: (running) => set({ running }),
+  setSentences: (sentences) => set({ sentences }),
   setHoveredTask: (hoveredTask) => set({ hoveredTask }),
 }));
 

@@ -3,6 +3,7 @@ export const zh = {
   "Search by name": "按名称搜索",
   "Delete “{name}”": "删除 “{name}”",
   "Type its name to confirm": "输入名称以确认",
+  "Type the name of the topology to confirm": "输入拓扑的名称以确认",
   Light: "浅色",
   "Next page": "下一页",
   "Previous page": "上一页",

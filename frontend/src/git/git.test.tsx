@@ -227,6 +227,11 @@ test("a change on both sides is decided node by node", async () => {
   fireEvent.click(await screen.findByText("Show…"));
   const save = await screen.findByTestId("take-merged");
   expect((save as HTMLButtonElement).disabled).toBe(true);
+  const chosen = screen.getAllByRole("radio").map((each) => each.getAttribute("aria-checked"));
+  expect(chosen, "nothing is chosen where both changed it").toEqual([
+    ...["false", "false"],
+    ...["false", "true"],
+  ]);
   fireEvent.click(screen.getAllByText("Mine: changed")[0] as HTMLElement);
   await waitFor(() => expect((save as HTMLButtonElement).disabled).toBe(false));
   fireEvent.click(save);

@@ -17,7 +17,6 @@ export const zh = {
   "Use this repository": "使用此仓库",
   "Nobody else has changed anything in the repository.": "没有其他人更改过仓库中的内容。",
   "Changed in the repository": "仓库中的更改",
-  What: "内容",
   "Last commit": "最后一次提交",
   "both sides changed it": "双方都更改了",
   "Show…": "查看…",

@@ -201,11 +201,14 @@ function FragmentVersion({ node, definition }: { node: DocumentNode; definition:
   }).data;
   const newest = found?.latest_version ?? null;
   const id = found?.id ?? 0;
-  const newer = useQuery({
+  const outdated = newest !== null && newest > version;
+  const latest = useQuery({
     queryKey: ["fragment", id, newest],
     queryFn: () => services.fragment(id, newest ?? 0),
-    enabled: newest !== null && newest > version,
+    enabled: outdated,
   }).data;
+  // The newest version is also known, by the query below, while it is the one in use.
+  const newer = outdated ? latest : undefined;
   const saved = useQuery({
     queryKey: ["fragment", id, version],
     queryFn: () => services.fragment(id, version),

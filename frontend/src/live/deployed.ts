@@ -6,6 +6,7 @@ import { compileDocument } from "../api/compileCalls";
 import { getVersion } from "../api/topologyCalls";
 import type { Sentence } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
+import { type Environment, inEnvironment } from "../graph/parameters";
 import { useLive } from "./store";
 
 export interface Deployed {
@@ -14,7 +15,9 @@ export interface Deployed {
   readonly document: TopologyDocument;
   /** Sub-topologies by node, from the version's plan. */
   readonly subtopologies: Readonly<Record<string, readonly number[]>>;
-  /** The sentence of each node. */
+  /** The environment whose values the parameters have; null: their defaults. */
+  readonly environment: Environment | null;
+  /** The sentence of each node, with these values. */
   readonly summary: Readonly<Record<string, Sentence>>;
 }
 
@@ -26,13 +29,15 @@ async function load(
   workspace: string,
   topology: number,
   version: number,
+  environment: Environment | null,
   signal: AbortSignal,
 ): Promise<Deployed> {
   const { document } = await getVersion(topology, version);
-  const { plan, summary } = await compileDocument(workspace, document, 0, signal);
+  const runs = inEnvironment(document, environment);
+  const { plan, summary } = await compileDocument(workspace, runs, 0, signal);
   const nodes = Object.entries(plan?.nodes ?? {});
   const subtopologies = Object.fromEntries(nodes.map(([id, node]) => [id, node.subtopologies]));
-  return { topology, version, document, subtopologies, summary };
+  return { topology, version, document, subtopologies, environment, summary };
 }
 
 /** Keeps the running version loaded while the page is open. */
@@ -41,6 +46,7 @@ export function useDeployedVersion(workspace: string, topology: number): void {
   const version = useLive(
     ({ deployment }) => deployment?.run?.version ?? deployment?.version ?? null,
   );
+  const environment = useLive(({ deployment }) => deployment?.settings.environment ?? null);
   useEffect(() => {
     if (version === null) return;
     const controller = new AbortController();
@@ -48,7 +54,7 @@ export function useDeployedVersion(workspace: string, topology: number): void {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
       try {
-        const deployed = await load(workspace, topology, version, signal);
+        const deployed = await load(workspace, topology, version, environment, signal);
         if (!signal.aborted) useDeployed.setState({ deployed });
       } catch {
         if (!signal.aborted) timer = setTimeout(ask, RETRY_MS);
@@ -60,5 +66,5 @@ export function useDeployedVersion(workspace: string, topology: number): void {
       clearTimeout(timer);
       useDeployed.setState({ deployed: null });
     };
-  }, [workspace, topology, version]);
+  }, [workspace, topology, version, environment]);
 }

@@ -1,6 +1,6 @@
 /** The states of deployments as words and dots. */
 
-import type { Observed } from "../api/types";
+import type { Deployment, Observed } from "../api/types";
 import type { DotState, Tone } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 
@@ -52,9 +52,19 @@ export function wordOf(state: Observed): string {
   return word === undefined ? state : t(word);
 }
 
+/** The version whose state is shown: until another one is started, the one that still runs. */
+export function versionOf({ observed, run, version }: Deployment): number {
+  return hasDriver(observed) ? (run?.version ?? version) : version;
+}
+
 /** True while a driver is alive that reads records, or will read the next one. */
 export function hasDriver(state: Observed): boolean {
   return state === "running" || state === "asleep" || state === "paused";
+}
+
+/** True if nothing runs and nothing will by itself, so that the deployment can be deleted. */
+export function isAtRest(state: Observed): boolean {
+  return state === "stopped" || state === "failed" || state === "new";
 }
 
 /** True in a transitional state, which will change by itself. */

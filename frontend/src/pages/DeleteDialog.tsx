@@ -2,8 +2,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { listGenerators } from "../api/topicCalls";
 import { deleteTopology } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
+import { inOrder, named, nameOf } from "../deployments/environments";
 import { DeleteByName } from "../frame/DeleteByName";
 import { notify } from "../frame/notify";
+import { isAtRest } from "../live/states";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
 
@@ -15,7 +17,11 @@ export function DeleteDialog(props: {
 }) {
   const { ws, topology, onClose } = props;
   const queries = useQueryClient();
-  const running = topology.deployment !== null && topology.deployment.desired === "running";
+  const { deployments } = topology;
+  const active = inOrder(
+    deployments.filter(({ observed }) => !isAtRest(observed)),
+    (each) => each.environment,
+  );
   const generated = useQuery({
     queryKey: ["generators", ws, ""],
     queryFn: () => listGenerators(ws, { page_size: 100 }),
@@ -36,6 +42,7 @@ export function DeleteDialog(props: {
       name={topology.name}
       busy={remove.isPending}
       error={remove.error}
+      refused={active.length > 0}
       onDelete={remove.mutate}
       onClose={onClose}
     >
@@ -43,9 +50,21 @@ export function DeleteDialog(props: {
         {t({
           id: "pages.this_also_deletes_all",
           message:
-            "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.",
+            "This also deletes all its versions, drafts, tests and comments, and cannot be undone. Topics in Kafka are kept.",
         })}
       </p>
+      {deployments.length === 0 ? null : (
+        <p>
+          {t(
+            {
+              id: "pages.deployments_of_it_are_deleted",
+              message:
+                "Its {n} {n, plural, one {deployment is} other {deployments are}} deleted too, with state, logs and history of runs.",
+            },
+            { n: deployments.length },
+          )}
+        </p>
+      )}
       {generators === 0 ? null : (
         <p>
           {t(
@@ -58,7 +77,15 @@ export function DeleteDialog(props: {
           )}
         </p>
       )}
-      {running ? <Note tone="degraded">{t("It is deployed. Stop it first.")}</Note> : null}
+      {active.length === 0 ? null : (
+        <Note tone="degraded">
+          {named(deployments)
+            ? t("It is deployed: {environments}. Stop it there first.", {
+                environments: active.map((each) => nameOf(each.environment)).join(t(", ")),
+              })
+            : t("It is deployed. Stop it first.")}
+        </Note>
+      )}
     </DeleteByName>
   );
 }

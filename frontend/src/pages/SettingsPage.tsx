@@ -5,13 +5,14 @@ import { may, useWorkspace } from "../frame/session";
 import { useTitle } from "../frame/useTitle";
 import { RepositorySection } from "../git/RepositorySection";
 import { t } from "../ui/i18n";
+import { Audit } from "./Audit";
 import { Members } from "./Members";
 import { OwnDrafts } from "./OwnDrafts";
 import { Password } from "./Password";
 import { Rules } from "./Rules";
 import { Tokens } from "./Tokens";
 
-/** Members and rules of the workspace, and the signed-in person's password, tokens and drafts. */
+/** Members, rules and audit log of the workspace, and the signed-in person's password, tokens and drafts. */
 export function SettingsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
@@ -26,6 +27,7 @@ export function SettingsPage() {
         admin={workspace?.role === "admin"}
         editor={may(workspace?.role, "editor")}
       />
+      {workspace?.role === "admin" ? <Audit ws={ws} /> : null}
       <Password />
       <Tokens />
       <OwnDrafts />

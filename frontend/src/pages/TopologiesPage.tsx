@@ -165,7 +165,11 @@ export function TopologiesPage() {
         <CreateDialog ws={ws} {...creating} onClose={() => setCreating(null)} />
       )}
       {deleting === null ? null : (
-        <DeleteDialog ws={ws} topology={deleting} onClose={() => setDeleting(null)} />
+        <DeleteDialog
+          ws={ws}
+          topology={paging.found?.results.find(({ id }) => id === deleting.id) ?? deleting}
+          onClose={() => setDeleting(null)}
+        />
       )}
     </Shell>
   );

@@ -17,7 +17,13 @@ import { createVersion, getCatalog, getDraft, getTopology, getVersion } from "..
 import { offerTour } from "../commands/guides";
 import { useChange } from "../deployments/change";
 import { useScheduling } from "../deployments/schedule";
-import { usePromoting, useScaling, useShadowing, useStarting } from "../deployments/steps";
+import {
+  useDeleting,
+  usePromoting,
+  useScaling,
+  useShadowing,
+  useStarting,
+} from "../deployments/steps";
 import { outerNode } from "../designer/fragmentFigures";
 import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
@@ -59,6 +65,9 @@ const StartDialog = later(async () => (await import("../deployments/StartDialog"
 const ShadowDialog = later(async () => (await import("../deployments/ShadowDialog")).ShadowDialog);
 const ScheduleDialog = later(
   async () => (await import("../deployments/ScheduleDialog")).ScheduleDialog,
+);
+const DeleteDeploymentDialog = later(
+  async () => (await import("../deployments/DeleteDeploymentDialog")).DeleteDeploymentDialog,
 );
 const ScaleDialog = later(async () => (await import("../deployments/ScaleDialog")).ScaleDialog);
 const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
@@ -284,6 +293,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const starting = useStarting((state) => state.open);
   const scaling = useScaling((state) => state.open);
   const scheduling = useScheduling((state) => state.open);
+  const deleting = useDeleting((state) => state.open);
   const shadowing = useShadowing((state) => state.open);
   const proposal = usePromoting((state) => state.proposal);
   usePageCommands({ editor, operator, topology: topology.id, ws });
@@ -358,6 +368,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         {starting ? <StartDialog /> : null}
         {scaling ? <ScaleDialog /> : null}
         {scheduling ? <ScheduleDialog /> : null}
+        {deleting ? <DeleteDeploymentDialog /> : null}
         {shadowing ? <ShadowDialog /> : null}
         {proposal === null ? null : <PromoteDialog proposal={proposal} />}
         {asked === null ? null : <ChangeDialog key={asked.plan.version} {...asked} />}

@@ -12,6 +12,7 @@ import { getRules } from "../api/accountCalls";
 import { approveVersion, downloadExport, listVersions } from "../api/topologyCalls";
 import type { VersionSummary } from "../api/types";
 import { redeployWithPlan } from "../deployments/change";
+import { openTestsIfMissing } from "../deployments/openTests";
 import { notify, notifyError } from "../frame/notify";
 import { useSession } from "../frame/session";
 import { Waiting } from "../frame/Waiting";
@@ -86,6 +87,7 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
       if (data === null) return;
       useLive.getState().receive({ type: "deployment.changed", data });
     } catch (error) {
+      openTestsIfMissing(error);
       notifyError(error, t("Could not deploy"));
     }
   };

@@ -183,6 +183,11 @@ test("a missing sink, store, handler's topic, unit and type are filled in, and s
   ).toBeNull();
   fix(diagnostic("parameter_unknown", { node: map, parameter: "limit" }));
   expect(param(map, "limit")).toBeUndefined();
+
+  set("key", "string");
+  const format = diagnostic("sink_key_format", { node: map, parameter: "key" });
+  expect(fix(format)).toBe("Use the matching format");
+  expect(param(map, "key")).toBeUndefined();
 });
 
 test("a store of the wrong kind becomes the one that fits, with a retention that suffices", () => {

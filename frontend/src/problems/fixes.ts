@@ -68,6 +68,8 @@ const FIXES: Readonly<Record<string, Maker>> = {
   store_kind: changeStore,
   parameter_unknown: dropParameter,
   only_with: dropParameter,
+  sink_format: matchingFormat,
+  sink_key_format: matchingFormat,
   no_results: addSink,
   dead_letter_topic: (_diagnostic, { name }) => {
     const topic = `${name.replace(/[^A-Za-z0-9._-]+/g, "-") || "topology"}-dead-letters`;
@@ -213,6 +215,12 @@ function dropParameter(
     title: t("Remove it"),
     apply: (document) => setParam(document, catalog, node, parameter, undefined),
   };
+}
+
+/** Without a format, a sink writes the one that matches the type. */
+function matchingFormat(...given: Parameters<Maker>): Fix | null {
+  const fix = dropParameter(...given);
+  return fix === null ? null : { ...fix, title: t("Use the matching format") };
 }
 
 // -- the graph -------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 export const zh = {
+  "Use the matching format": "使用匹配的格式",
   "Checking…": "检查中…",
   "problems.compiler_is_checking_topology":
     "编译器正在检查此拓扑。如果一段时间无人使用，它会先启动，这需要几秒钟。",

@@ -58,8 +58,10 @@ function compare(): void {
   const { document, topologyId } = useDesigner.getState();
   const runs = useRunning.getState().view !== null && deployed?.topology === topologyId;
   const found = runs && deployed !== null ? runningVersion(document, deployed) : null;
-  const { running, setRunning } = useRuntime.getState();
+  const { running, sentences, setRunning, setSentences } = useRuntime.getState();
   if (found !== null || running !== null) setRunning(found);
+  const values = runs && deployed?.environment != null ? deployed.summary : null;
+  if (values !== sentences) setSentences(values);
 }
 
 /** Keeps the view up to date as long as the page is open. */
@@ -112,6 +114,7 @@ export function useRuntimeFeed(workspace: string, topology: number): void {
       stopDrawn();
       stopRunning();
       useRuntime.getState().setRunning(null);
+      useRuntime.getState().setSentences(null);
       clearInterval(timer);
       useRunning.setState({ view: null });
       useRuntime.getState().setFigures(null);

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Loader, Select } from "@mantine/core";
 import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { StateStore, StorePage } from "../api/types";
 import { Failed } from "../frame/Failed";
 import { Waiting } from "../frame/Waiting";
@@ -57,15 +57,37 @@ export function StatePanel() {
   }
   return (
     <div className="ui-panel" data-testid="state">
-      <Rows key={`${deployment.id} ${store.id}`} id={deployment.id} store={store} stores={stores} />
+      <Rows
+        key={`${deployment.id} ${store.id}`}
+        id={deployment.id}
+        store={store}
+        stores={stores}
+        onGone={found.refetch}
+      />
     </div>
   );
 }
 
-function Rows(props: { id: number; store: StateStore; stores: readonly StateStore[] }) {
-  const { store, stores } = props;
+/** How often the list of stores is fetched while it has one that is gone, in ms. */
+const GONE_MS = 2_000;
+
+function Rows(props: {
+  id: number;
+  store: StateStore;
+  stores: readonly StateStore[];
+  /** The store is not there: the list is of the version before. */
+  onGone: () => unknown;
+}) {
+  const { onGone, store, stores } = props;
   const [question, setQuestion] = useState<StoreQuestion>(EVERYTHING);
   const { error, more, page, phase, refresh } = useRows(props.id, store, question);
+  const gone = error?.status === 404;
+  useEffect(() => {
+    if (!gone) return;
+    onGone();
+    const timer = setInterval(onGone, GONE_MS);
+    return () => clearInterval(timer);
+  }, [gone, onGone]);
   return (
     <>
       <div className="ui-bar">
@@ -97,6 +119,10 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
             id: "stores.stores_can_be_read",
             message: "The stores can be read when the deployment has committed its first batch.",
           })}
+        </Empty>
+      ) : gone ? (
+        <Empty title={t("This store is not there any more")}>
+          {t("The list of stores is being updated.")}
         </Empty>
       ) : page === null ? (
         <Failed error={error} retry={refresh} />
@@ -161,11 +187,19 @@ function AsOf({ page }: { page: StorePage }) {
   );
 }
 
+/** Types whose values are short, so that keys get the width. */
+const SHORT = /^(BOOLEAN|TINYINT|SMALLINT|INT|BIGINT|FLOAT|DOUBLE|DATE|TIMESTAMP|DECIMAL\(.*\))$/;
+
 function Table({ page, store }: { page: StorePage; store: StateStore }) {
   const windows = hasWindows(store);
+  const short = store.values.every((type) => SHORT.test(type));
   const versions = store.kind === "versioned";
   return (
-    <table className={`ui-table ${classes.table}`} data-testid="state-rows">
+    <table
+      className={`ui-table ${classes.table}`}
+      data-short={short || undefined}
+      data-testid="state-rows"
+    >
       <thead>
         <tr>
           <th className={classes.key}>{t("Key")}</th>

@@ -1,4 +1,6 @@
 export const zh = {
+  "This store is not there any more": "此存储已不存在",
+  "The list of stores is being updated.": "正在更新存储列表。",
   "Find rows by": "查找方式",
   "Key is": "键等于",
   "Key begins with": "键开头为",

@@ -95,7 +95,8 @@ export function Tabs<Id extends string>(props: {
 /** A choice between a few visible options; arrows select the next one, as in the ARIA pattern. */
 export function Segments<Id extends string>(props: {
   items: readonly { id: Id; title: string; hint?: string; disabled?: boolean }[];
-  value: Id;
+  /** Null: none is chosen yet. */
+  value: Id | null;
   onChange: (id: Id) => void;
   label: string;
 }) {
@@ -114,14 +115,14 @@ export function Segments<Id extends string>(props: {
   };
   return (
     <div ref={row} className="ui-segments" role="radiogroup" aria-label={label} onKeyDown={move}>
-      {items.map((item) => (
+      {items.map((item, index) => (
         // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be styled as a segment
         <button
           key={item.id}
           type="button"
           role="radio"
           aria-checked={item.id === value}
-          tabIndex={item.id === value ? 0 : -1}
+          tabIndex={item.id === value || (value === null && index === 0) ? 0 : -1}
           className="ui-segment"
           data-segment={item.id}
           title={item.hint}

@@ -19,8 +19,7 @@ export function Sides(props: {
         <Difference
           key={each.id}
           difference={each}
-          side={choices.get(each.id) ?? each.proposed}
-          decided={!each.conflict || choices.has(each.id)}
+          side={choices.get(each.id) ?? (each.conflict ? null : each.proposed)}
           onSide={(side) => props.onChoices(new Map(choices).set(each.id, side))}
         />
       ))}
@@ -40,8 +39,8 @@ function verb(difference: NodeDifference, side: Side): string {
 /** A node that differs: what each side did, its settings on both sides, and the choice between them. */
 function Difference(props: {
   difference: NodeDifference;
-  side: Side;
-  decided: boolean;
+  /** Null: a person has to choose. */
+  side: Side | null;
   onSide: (side: Side) => void;
 }) {
   const { difference } = props;
@@ -58,7 +57,7 @@ function Difference(props: {
           {difference.label}
           <span className={classes.kind}>{difference.kind}</span>
         </button>
-        {props.decided ? null : <span className={classes.open}>{t("both changed it")}</span>}
+        {props.side !== null ? null : <span className={classes.open}>{t("both changed it")}</span>}
         <Segments<Side>
           label={t("Side for {node}", { node: difference.label })}
           value={props.side}
@@ -80,7 +79,7 @@ function Difference(props: {
 }
 
 /** One side of a node as text; lines that the other side does not have are marked. */
-function Text(props: { difference: NodeDifference; side: Side; chosen: Side }) {
+function Text(props: { difference: NodeDifference; side: Side; chosen: Side | null }) {
   const { chosen, difference, side } = props;
   const other = new Set(written(difference, side === "mine" ? "theirs" : "mine").split("\n"));
   const lines = written(difference, side).split("\n");

@@ -31,7 +31,8 @@ from millrace_model.documents import (
 from millrace_runtime.dsl.handles import Handle
 from millrace_runtime.dsl.nodes import About, End, Nodes
 from millrace_runtime.dsl.parameters import Default, ParameterType, declared
-from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
+from millrace_runtime.dsl.records import GlobalTable
+from millrace_runtime.dsl.streams import Stream, Table
 from millrace_runtime.keywords import checked, refuse_unknown
 
 R = TypeVar("R")

@@ -400,6 +400,12 @@ def output_of(method: str, type_: DataType) -> dict[str, str] | None:
     return None
 
 
+def needed(method: str) -> str:
+    """What a function of `output_of` has to return, in a message."""
+    pair = "STRUCT<key, value>"
+    return {"map": f"a {pair}", "flat_map": f"an ARRAY<{pair}>"}.get(method, "an ARRAY")
+
+
 def shown(source: Source) -> str:
     """A function in a message: its name and line."""
     name = source.called[0] if source.called else source.name or "The lambda"

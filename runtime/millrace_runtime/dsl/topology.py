@@ -24,8 +24,9 @@ from millrace_runtime.dsl.functions import Expression, Site
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.parameters import Default, ParameterType, declared
 from millrace_runtime.dsl.readers import Reader
+from millrace_runtime.dsl.records import GlobalTable
 from millrace_runtime.dsl.stores import Store
-from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
+from millrace_runtime.dsl.streams import Stream, Table
 from millrace_runtime.errors import MillraceError, ProgramError
 from millrace_runtime.formats import Format
 from millrace_runtime.job.outside import GIVEN, Outside

@@ -395,7 +395,7 @@ final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
   /** The number of tasks of a sub-topology. */
   private[millrace] def tasksOf(sub: Int): Int = root.path("subtopologies").path(sub.toString).asInt(1)
   private val unwrapped = mutable.Map[String, Set[Int]]()
-  private var offsets = false
+  private var offsets = settings.deadLetters // they have the offset of their record
 
   private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
   jsons.zipWithIndex.foreach { case (j, i) =>

@@ -464,6 +464,8 @@ orders.map_values(enrich).filter(wide).select_key(lambda key, value: "%d" % valu
         ("orders.map_values(lambda value: (yield value['n']))",
          "cannot be read: it is a generator or a coroutine; return a list instead."),
         ("orders.filter(lambda *values: True)", "it takes any number of arguments"),
+        ("orders.flat_map(lambda value: [round(value['n'])], returns='STRUCT<a: INT, b: INT>')",
+         "flat_map needs an ARRAY<STRUCT<key, value>>, found STRUCT<a: INT, b: INT>."),
     ],
 )  # fmt: skip
 def test_errors_name_file_line_and_node(tmp_path: Path, text: str, message: str) -> None:

@@ -1,4 +1,8 @@
 export const common = {
+  ", ": "、",
+  When: "时间",
+  By: "操作人",
+  What: "内容",
   "Previous record": "上一条记录",
   "Next record": "下一条记录",
   "Rejected with a warning": "被拒绝并警告的记录",
