@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from millrace_compiler import catalog
@@ -16,6 +17,8 @@ from millrace_compiler import catalog
 from bench._api import answer, made
 from launcher import places
 
+#: the folder of the built page
+BUILT = places.REPOSITORY / "frontend" / "dist"
 LANE = 8
 TASKS = 4
 _STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -106,6 +109,19 @@ class PageServer:
         }
         return answers[path] if path in answers else answer(method, path)
 
+    def response(self, method: str, path: str, built: Path) -> tuple[int, str, bytes]:
+        """Return status, type and body: of the API, or of a file of the page."""
+        if path.startswith("/api/"):
+            found = self.answer(method, path)
+            body = b"" if found is None else json.dumps(found).encode()
+            return 204 if found is None else 200, "application/json", body
+        file = built / path.lstrip("/")
+        shown = file if "." in file.name else built / "index.html"
+        if not shown.is_file():
+            return 404, "text/plain", b"Not found."
+        kind = mimetypes.guess_type(shown.name)[0] or "application/octet-stream"
+        return 200, kind, shown.read_bytes()
+
     def topology(self) -> dict[str, Any]:
         """Return the topology in the form of the list."""
         running = made("DeploymentBrief", id=1, observed="running", desired="running", version=1)
@@ -193,10 +209,13 @@ def _event(name: str, data: Any) -> bytes:
 
 
 @contextmanager
-def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[str]:
+def page_server(
+    nodes: int, every: float = 0.1, bent: bool = False, built: Path = BUILT
+) -> Iterator[str]:
     """Run a server with a topology of this size; yield the address of its page.
 
-    `every`: seconds between two reports of live figures; `bent`: each edge has two bends.
+    `every`: seconds between two reports of live figures; `bent`: each edge has two bends;
+    `built`: the folder of the page.
     """
     content = PageServer(nodes, every, bent)
 
@@ -206,6 +225,9 @@ def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            self._answer()
+
+        def do_HEAD(self) -> None:
             self._answer()
 
         def do_POST(self) -> None:
@@ -219,15 +241,8 @@ def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[
             path = self.path.partition("?")[0]
             if path == "/api/live":
                 self._stream()
-            elif path.startswith("/api/"):
-                found = content.answer(self.command.lower(), path)
-                body = b"" if found is None else json.dumps(found).encode()
-                self._send(204 if found is None else 200, "application/json", body)
             else:
-                file = places.REPOSITORY / "frontend" / "dist" / path.lstrip("/")
-                shown = file if file.is_file() else places.REPOSITORY / "frontend/dist/index.html"
-                kind = mimetypes.guess_type(shown.name)[0] or "application/octet-stream"
-                self._send(200, kind, shown.read_bytes())
+                self._send(*content.response(self.command.lower(), path, built))
 
         def _send(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)
@@ -236,7 +251,8 @@ def page_server(nodes: int, every: float = 0.1, bent: bool = False) -> Iterator[
             # The browser may have gone to another page.
             with suppress(OSError):
                 self.end_headers()
-                self.wfile.write(body)
+                if self.command != "HEAD":
+                    self.wfile.write(body)
 
         def _stream(self) -> None:
             self.send_response(200)

@@ -8,9 +8,11 @@ Runs the built page in a real Chromium without a screen, whose pictures the proc
 generated topology and figures ten times a second. Prints, for each gesture, the frames per second,
 the 95th percentile of the time between two frames and the longest, and the milliseconds of each
 frame for which the page's main thread was busy: in all, in scripts, and in styles and layout. These
-are CPU time: below 16, a screen of 60 Hz misses no frame on an idle machine; what they leave out is
-painting. `--trace` keeps a trace of all gestures for Chromium's own tools. `--limit` fails if a
-gesture needs more.
+are CPU time: below 16, a screen of 60 Hz misses no frame on an idle machine. `--threads` prints,
+from a second round with a trace, what all threads do for a frame: on the main thread scripts,
+styles and layout, and paint; on others raster and compositing, which a graphics processor would
+do. `--trace` keeps a trace of all gestures for Chromium's own tools. `--limit` fails if a gesture
+needs more.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any
 from playwright.sync_api import Browser, CDPSession, Page, ViewportSize, sync_playwright
 
 from bench._page_server import page_server
+from bench._page_trace import CATEGORIES, KINDS, Trace
 from checks import chromium
 from launcher import node
 
@@ -52,6 +55,19 @@ const look = (now) => {
 };
 requestAnimationFrame(look);
 """
+#: when the phases of an opening ended
+PHASES = """() => {
+  const until = (part) => Math.max(0, ...performance.getEntriesByType("resource")
+    .filter(({ name, startTime }) => part.test(name) && startTime < window.__opened)
+    .map(({ responseEnd }) => responseEnd));
+  return {
+    "first script": until(/assets\\/index-[^/]*\\.js/),
+    session: until(/api\\/session/),
+    "designer's files": until(/assets\\/(TopologyPage|shared|state)-/),
+    "document and catalog": until(/api\\/(topologies|catalog)/),
+    drawn: window.__opened,
+  };
+}"""
 #: Chromium's measurements of the main thread, in seconds
 BUSY, SCRIPT, STYLE, LAYOUT = (
     "TaskDuration",
@@ -137,23 +153,57 @@ def gestures(page: Page) -> dict[str, Callable[[], None]]:
     return {"watch": watch, "pan": pan, "zoom": zoom, "drag": drag}
 
 
-def opened(browser: Browser, address: str) -> list[float]:
-    """Return the milliseconds until nodes are drawn: with an empty cache, then again and again."""
+def opened(browser: Browser, address: str) -> list[dict[str, float]]:
+    """Return the milliseconds of the phases of openings: with an empty cache, then again and again.
+
+    The last phase ends when nodes are drawn; `cpu` is the CPU time of the main thread until then.
+    """
     found = []
     page = browser.new_page(viewport=SIZE)
     page.add_init_script(OPENED)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
     for _ in range(OPENINGS):
-        page.goto(address)
+        before = _busy(session)[BUSY]
+        page.goto(address, wait_until="commit")
         page.wait_for_function("window.__opened !== undefined", timeout=60_000)
-        found.append(float(page.evaluate("window.__opened")))
+        after = _busy(session)[BUSY]
+        # A new process counts from zero.
+        cpu = 1000 * (after - before if after > before else after)
+        found.append({**page.evaluate(PHASES), "cpu": cpu})
         page.wait_for_timeout(1_000)
     page.close()
     return found
 
 
-def moved(browser: Browser, address: str) -> list[Measured]:
-    """Measure all gestures: as it opens and with all nodes in view, designing and running."""
+@dataclass(frozen=True)
+class Traced:
+    """What threads did for one gesture: milliseconds of CPU time per frame, by kind of work."""
+
+    name: str
+    frames: int
+    work: dict[str, float]
+
+
+def traced(browser: Browser, page: Page, name: str, gesture: Callable[[], None]) -> Traced:
+    """Perform a gesture with a trace."""
+    browser.start_tracing(page=page, categories=CATEGORIES)
+    page.evaluate(RECORD)
+    gesture()
+    frames = len(page.evaluate(COLLECT))
+    work = Trace(browser.stop_tracing()).work()
+    return Traced(name, frames, {kind: ms / max(1, frames) for kind, ms in work.items()})
+
+
+def moved(
+    browser: Browser, address: str, *, threads: bool = False
+) -> tuple[list[Measured], list[Traced]]:
+    """Measure all gestures: as it opens and with all nodes in view, designing and running.
+
+    `threads`: once more, with a trace of all threads.
+    """
     measured: list[Measured] = []
+    seen: list[Traced] = []
     page = browser.new_page(viewport=SIZE)
     page.goto(address)
     page.locator(".react-flow__node").first.wait_for(timeout=60_000)
@@ -170,8 +220,10 @@ def moved(browser: Browser, address: str) -> list[Measured]:
             for name, gesture in gestures(page).items():
                 row = f"{view}, {layer.lower()}: {name}"
                 measured.append(measure(page, session, row, gesture))
+            for name, gesture in gestures(page).items() if threads else ():
+                seen.append(traced(browser, page, f"{view}, {layer.lower()}: {name}", gesture))
     page.close()
-    return measured
+    return measured, seen
 
 
 def main() -> int:
@@ -180,6 +232,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=500)
     parser.add_argument("--bends", action="store_true", help="bend each edge twice")
     parser.add_argument("--limit", type=float, default=0.0, help="milliseconds per frame")
+    parser.add_argument("--threads", action="store_true", help="what all threads do")
     parser.add_argument("--trace", type=Path, help="keep a trace of all gestures in this file")
     options = parser.parse_args()
     node.ensure_packages()
@@ -189,25 +242,30 @@ def main() -> int:
         raise SystemExit("Chromium was not found. Set MILLRACE_CHROMIUM to its path.")
     with page_server(options.nodes, bent=options.bends) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        first, *again = opened(browser, address)
+        openings = opened(browser, address)
         if options.trace is not None:
             browser.start_tracing(path=options.trace)
-        measured = moved(browser, address)
+        measured, seen = moved(browser, address, threads=options.threads)
         if options.trace is not None:
             browser.stop_tracing()
         browser.close()
-    show(options.nodes, first, again, measured)
+    show(options.nodes, openings, measured)
+    if seen:
+        show_threads(seen)
     over = [each for each in measured if options.limit and each.work > options.limit]
     for each in over:
         print(f"{each.name} needs {each.work:.1f} ms of a frame, more than {options.limit:g}")
     return 1 if over else 0
 
 
-def show(nodes: int, first: float, again: list[float], measured: list[Measured]) -> None:
+def show(nodes: int, openings: list[dict[str, float]], measured: list[Measured]) -> None:
     """Print the tables."""
     print(f"{nodes} nodes, figures ten times a second, load {os.getloadavg()[0]:.1f}")
-    spread = f"{min(again):.0f} to {max(again):.0f}"
-    print(f"nodes are drawn after {first:.0f} ms, and after {spread} ms with a cache")
+    first, *again = openings
+    print(f"{'opened: ms until …':<24}{'first':>10}{'again':>16}")
+    for phase, until in first.items():
+        times = [each[phase] for each in again]
+        print(f"{phase:<24}{until:>10.0f}{f'{min(times):.0f} to {max(times):.0f}':>16}")
     print(
         f"{'':<24}{'frames/s':>10}{'p95 ms':>9}{'longest':>9}"
         f"{'busy ms/frame':>15}{'scripts':>9}{'layout':>9}"
@@ -217,6 +275,14 @@ def show(nodes: int, first: float, again: list[float], measured: list[Measured])
             f"{each.name:<24}{each.per_second:>10.1f}{each.slow:>9.1f}{max(each.gaps):>9.1f}"
             f"{each.work:>15.2f}{each.scripts:>9.2f}{each.layout:>9.2f}"
         )
+
+
+def show_threads(seen: list[Traced]) -> None:
+    """Print the table of threads."""
+    print(f"{'CPU ms/frame':<24}" + "".join(f"{kind:>18}" for kind in KINDS))
+    for each in seen:
+        cells = "".join(f"{each.work.get(kind, 0.0):>18.2f}" for kind in KINDS)
+        print(f"{each.name:<24}{cells}")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -61,13 +63,51 @@ class NoStoreMiddleware:
         return response
 
 
+def _changed(path: Path) -> int | None:
+    """Return when a file or folder was changed, in ns; None if it does not exist."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
 class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise has no types
-    """Serves the built page and static files; browsers cache hashed files indefinitely."""
+    """Serves the built page and static files; browsers cache hashed files indefinitely.
+
+    The page may be built again meanwhile: its files are looked up again once they have changed.
+    """
+
+    #: the files by their addresses
+    files: dict[str, StaticFile]
 
     def __init__(self, get_response: Any = None) -> None:
         super().__init__(get_response)
-        if settings.MILLRACE_PAGE.is_dir():
-            self.add_files(str(settings.MILLRACE_PAGE))
+        self._others = self.files
+        self._build: object = None
+        self._look_again()
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """Return a file, or the response to the request if there is none at its address."""
+        try:
+            if "." in request.path_info and not request.path_info.startswith("/api/"):
+                self._look_again()
+            return super().__call__(request)
+        except FileNotFoundError:
+            # The page is being built at this moment.
+            return self.get_response(request)
+
+    def _look_again(self) -> None:
+        """Look up the files of the page if it has been built since."""
+        folder = settings.MILLRACE_PAGE
+        build = [_changed(folder / name) for name in ("", "assets", "index.html")]
+        if build == self._build:
+            return
+        # Another request may be looking for a file.
+        found = copy.copy(self)
+        found.files = dict(self._others)
+        if folder.is_dir():
+            found.add_files(str(folder))
+        self.files, self._build = found.files, build
 
     def immutable_file_test(self, path: str, url: str) -> bool:
         """Return whether the bundler put a hash of the content into the file's name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from deployments import actions as deployment_actions
 from deployments.models import Deployment
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.http import HttpResponse
 from django.test import Client as DjangoClient
 from millrace_backend import checks, environment
 from millrace_backend.middleware import PageMiddleware
@@ -189,6 +191,19 @@ def test_hashed_files_are_kept_by_browsers_for_good(page: Path, rf: Any) -> None
     assert answer.content == b"export {}"
     assert "immutable" in answer.headers["Cache-Control"]
     assert "javascript" in answer.headers["Content-Type"]
+
+
+def test_a_page_that_is_built_again_is_served_by_the_running_system(page: Path, rf: Any) -> None:
+    serve = PageMiddleware(lambda _request: HttpResponse(status=404))
+    old, new = page / "assets" / "main-abc123.js", page / "assets" / "main-def456.js"
+    assert serve(rf.get(f"/assets/{old.name}")).status_code == 200
+    old.unlink()
+    assert serve(rf.get(f"/assets/{old.name}")).status_code == 404
+    new.write_text("export {};")
+    assert serve(rf.get(f"/assets/{new.name}")).content == b"export {};"
+    assert serve(rf.get(f"/assets/{old.name}")).status_code == 404
+    shutil.rmtree(page)
+    assert serve(rf.get(f"/assets/{new.name}")).status_code == 404
 
 
 def test_built_files_and_answers_are_compressed_for_who_takes_that(

@@ -22,7 +22,7 @@ from tests.compiler.kit import (
     stream,
     table,
 )
-from tests.compiler.refused import CODE, KEEP, REFUSED, join, process, window
+from tests.compiler.refused import CODE, KEEP, REFUSED, join, process, window, with_store
 
 #: codes of keys and of values that have another type than needed
 KEYS = {"key_types_differ", "sink_key_format"}
@@ -280,3 +280,18 @@ def test_a_node_with_unreadable_parameters_reports_nothing_else() -> None:
     assert isinstance(summaries, dict)
     assert "count" not in summaries
     assert {"in", "out2", "out"} <= set(summaries)
+
+
+def test_a_store_of_the_wrong_kind_is_told_the_right_one(analyzer: Analyzer) -> None:
+    def facts(window: dict[str, Any] | None, kind: str) -> list[tuple[str | None, str | None]]:
+        counted = {} if window is None else {"window": window}
+        raw = with_store(line(node("count", "count", **counted)), "count", store(kind=kind))
+        found = [d.to_json()["facts"] for d in compile_document(raw, analyzer).diagnostics]
+        return [(each.get("kind"), each.get("retention")) for each in found]
+
+    tumbling = {"type": "tumbling", "size": "1 hour", "grace": "5 minutes"}
+    session = {"type": "session", "gap": "1 hour"}
+    assert facts(tumbling, "key_value") == [("store.window", "65 minutes")]
+    assert facts(session, "window") == [("store.session", "1 hour")]
+    assert facts({"type": "unlimited"}, "key_value") == [("store.window", None)]
+    assert facts(None, "session") == [("store.key_value", None)]

@@ -138,3 +138,19 @@ def test_fields_under_the_pointer_stay_when_a_problem_goes(designer: Designer) -
     page.locator(".react-flow__pane").hover(position={"x": 60, "y": 300})
     expect(group.locator("[data-held]")).to_have_count(0)
     assert top(window) == usual
+
+
+def test_fields_of_a_list_stay_when_a_port_becomes_wrong(designer: Designer) -> None:
+    designer.select(designer.drag("process", 300, 420))
+    outputs = designer.field("outputs")
+    add = outputs.get_by_role("button", name="Add an output")
+    add.click()
+    names = outputs.get_by_label("Port")
+    expect(names).to_have_count(2)
+    expect(outputs.locator(PROBLEM)).to_have_count(0)
+    names.nth(1).fill(names.nth(0).input_value())
+    add.hover()
+    usual = top(add)
+    names.nth(1).press("Enter")
+    expect(outputs.locator(".list-row").nth(1).locator(PROBLEM)).to_be_visible()
+    assert top(add) == usual

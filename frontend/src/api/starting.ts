@@ -3,7 +3,7 @@
 import { ApiError } from "./client";
 import { prepareSimulator } from "./compileCalls";
 
-const AGAIN_MS = 1_000;
+const AGAIN_MS = 300;
 const PATIENCE_MS = 180_000;
 
 /** Returns the response, repeating the request while the simulator starts, for up to three minutes or until aborted. */

@@ -7,6 +7,7 @@ import { queryClient } from "../frame/queries";
 import { cssVariables, theme } from "../theme/theme";
 import { later } from "../ui/later";
 import { Crash } from "./Crash";
+import { NewVersion } from "./NewVersion";
 import { Pages } from "./Pages";
 
 const Messages = later(async () => (await import("./Messages")).Messages);
@@ -27,6 +28,7 @@ export function App() {
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
         <MessagesOnceThereAreSome />
+        <NewVersion />
         <BrowserRouter>
           <Crash>
             <Pages />

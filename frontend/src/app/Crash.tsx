@@ -3,16 +3,9 @@ import { Component, type ReactNode, useEffect } from "react";
 import { useLocation } from "react-router";
 import classes from "../frame/frame.module.css";
 import { t } from "../ui/i18n";
-import { whenReachable } from "../ui/reach";
+import { isMissingPart, whenReachable } from "../ui/reach";
 
 const RELOADED = "millrace.reloaded";
-
-/** After an update, the old page requests chunks that no longer exist; a reload loads the new page. */
-function isMissingPart(error: unknown): boolean {
-  return (
-    error instanceof Error && /dynamically imported module|Importing a module/.test(error.message)
-  );
-}
 
 interface BoundaryProps {
   /** The address of the page, which is tried again at another one. */
@@ -49,7 +42,7 @@ export function Crash({ children }: { children: ReactNode }) {
   return <Boundary at={useLocation().pathname}>{children}</Boundary>;
 }
 
-/** Shows a crash, and that the drawing is not lost. */
+/** Shows a crash, and that the drawing is not lost. After an update, the chunk of a page is missing: the new page has it. */
 function Crashed({ error }: { error: unknown }) {
   const missing = isMissingPart(error);
   useEffect(() => {
@@ -62,7 +55,11 @@ function Crashed({ error }: { error: unknown }) {
   }, [missing]);
   return (
     <div className={classes.failed} role="alert">
-      <p className={classes.failedTitle}>{t("Something went wrong on this page.")}</p>
+      <p className={classes.failedTitle}>
+        {missing
+          ? t("A new version of the page is available.")
+          : t("Something went wrong on this page.")}
+      </p>
       <p className={classes.failedHint}>
         {t({
           id: "app.your_draft_is_saved",

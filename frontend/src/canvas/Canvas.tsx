@@ -25,6 +25,7 @@ import {
 } from "react";
 import { useDialogs } from "../commands/dialogs";
 import type { AddRequest } from "../designer/canvasApi";
+import { reportPicture } from "../designer/firstPicture";
 import { usePresence } from "../designer/presence";
 import { useRuntime } from "../designer/runtime";
 import { inDocument, useDesigner } from "../designer/store";
@@ -226,6 +227,7 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   }, [flowStore]);
   useCanvasApi(flow, box, pointer, { glide, openAddMenu });
   useViewport(flow, box, nodes.length);
+  useEffect(reportPicture, []);
   const wiring = useWiring(openAddMenu);
   const { dropped, moved } = useDropping(flow);
   const settle = useCallback(

@@ -156,10 +156,9 @@ export function useViewport(flow: Flow, box: RefObject<HTMLDivElement | null>, d
   useEffect(() => {
     if (topologyId === null || fitted.current === topologyId || drawn === 0) return;
     fitted.current = topologyId;
-    requestAnimationFrame(() => {
-      const areas = areasOf(box.current);
-      if (areas !== null) open(flow, areas);
-    });
+    // Before the first picture: other nodes would be drawn with it, and these after it.
+    const areas = areasOf(box.current);
+    if (areas !== null) open(flow, areas);
   }, [topologyId, drawn, flow, box]);
 
   // When a panel beside the canvas opens or closes, the middle of the view stays in the middle.

@@ -9,7 +9,7 @@ import {
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { drawnOf, foldedOf } from "../designer/drawn";
-import { useDesigner } from "../designer/store";
+import { type DesignerState, useDesigner } from "../designer/store";
 import { folded, fragmentAround, fragmentOfGroup, groupsOf, moveNotes } from "../graph/drawing";
 import { snap } from "../graph/geometry";
 import type { Drawn } from "../graph/opening";
@@ -110,6 +110,17 @@ function ofNodes(
   });
 }
 
+/** The nodes that are selected, also one within a fragment. */
+function chosenIn({ inner, nodes }: Pick<DesignerState["selection"], "inner" | "nodes">) {
+  return new Set(inner === undefined ? nodes : [...nodes, inner]);
+}
+
+/** The new list, or the one before if it has the same items. */
+function unlessSame<Item>(before: Item[], next: Item[]): Item[] {
+  const same = before.length === next.length && before.every((item, at) => item === next[at]);
+  return same ? before : next;
+}
+
 export function useFlow() {
   const whole = useDesigner((state) => state.document);
   const drawn = useDesigner(drawnOf);
@@ -119,10 +130,20 @@ export function useFlow() {
   const readOnly = useDesigner((state) => state.readOnly);
   const { hidden } = useDesigner(foldedOf);
   const flowStore = useStoreApi();
-  const [nodes, setNodes] = useState<FlowNode[]>([]);
+  // All of them are there with the first rendering, so that nothing is drawn before them.
+  const [nodes, setNodes] = useState<FlowNode[]>(() =>
+    catalog === null
+      ? []
+      : [
+          ...flowNotes(document, new Set(selection.notes), [], readOnly),
+          ...flowNodes({ document, owners }, catalog, chosenIn(selection), [], readOnly, hidden),
+        ],
+  );
   // Frames of a newer drawing would show a selection that these nodes do not have yet, and React Flow would report it.
   const [made, setMade] = useState<Drawn>(drawn);
-  const [edges, setEdges] = useState<FlowEdge[]>([]);
+  const [edges, setEdges] = useState<FlowEdge[]>(() =>
+    flowEdges(drawn, whole, new Set(selection.edges), [], hidden),
+  );
   // Frames stand for the nodes of opened fragments. They and the other nodes must always agree with one selection: React
   // Flow reports each one that it sees.
   const [lit, setLit] = useState<readonly string[]>(NONE);
@@ -133,8 +154,7 @@ export function useFlow() {
       const now = selection.nodes.filter((id) => opened.has(id));
       return now.join() === before.join() ? before : now;
     });
-    const chosen = new Set(selection.nodes);
-    if (selection.inner !== undefined) chosen.add(selection.inner);
+    const chosen = chosenIn({ nodes: selection.nodes, inner: selection.inner });
     const notes = new Set(selection.notes);
     setNodes((before) => {
       // The box of a selection made with the mouse is hidden once something else is selected.
@@ -142,10 +162,10 @@ export function useFlow() {
       if (marked.length !== chosen.size || marked.some((node) => !chosen.has(node.id))) {
         queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));
       }
-      return [
+      return unlessSame(before, [
         ...flowNotes(document, notes, before, readOnly),
         ...flowNodes({ document, owners }, catalog, chosen, before, readOnly, hidden),
-      ];
+      ]);
     });
   }, [
     drawn,
@@ -161,7 +181,9 @@ export function useFlow() {
     flowStore,
   ]);
   useEffect(() => {
-    setEdges((before) => flowEdges(drawn, whole, new Set(selection.edges), before, hidden));
+    setEdges((before) =>
+      unlessSame(before, flowEdges(drawn, whole, new Set(selection.edges), before, hidden)),
+    );
   }, [drawn, whole, selection.edges, hidden]);
   const groups = useGroups(nodes, made, lit);
   const shown = useMemo(

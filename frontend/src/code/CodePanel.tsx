@@ -1,16 +1,16 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useDesigner } from "../designer/store";
 import { Loading } from "../frame/Loading";
 import { Empty } from "../ui";
 import { t } from "../ui/i18n";
-import { patiently } from "../ui/reach";
+import { part } from "../ui/reach";
 import { useEditing } from "../versions/editing";
 import { CodeActions } from "./CodeActions";
 import classes from "./code.module.css";
 import { useDialect } from "./dialect";
 import { PlainCode } from "./PlainCode";
 
-const CodeViewer = lazy(() => patiently(() => import("./CodeViewer")));
+const CodeViewer = part(async () => (await import("./CodeViewer")).default);
 
 /** The generated program beside the canvas. While the document has errors, the last valid program stays visible. */
 export function CodePanel({ topology }: { topology: number }) {

@@ -1,14 +1,14 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useServices } from "../designer/servicesContext";
 import { Loading } from "../frame/Loading";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
-import { patiently } from "../ui/reach";
+import { part } from "../ui/reach";
 import classes from "./code.module.css";
 import { useDialect, usePlain } from "./dialect";
 
-const CodeViewer = lazy(() => patiently(() => import("./CodeViewer")));
+const CodeViewer = part(async () => (await import("./CodeViewer")).default);
 
 /** The program in plain Structured Streaming and, by node, how its results differ from Kafka Streams'. */
 export function PlainCode() {

@@ -129,6 +129,54 @@ test("all edges go to the right, around the nodes between their ends", async () 
   expect(crossings).toBeLessThanOrEqual(24);
 }, 60_000);
 
+/** Three documents in one, and a group in the second of them. */
+function lanes(first: number, grouped: boolean): TopologyDocument {
+  const all = [...TEMPLATES, ...RANDOM];
+  const named = [0, 1, 2].map((lane) => {
+    const { edges, nodes } = all[(first + lane) % all.length] ?? { edges: [], nodes: [] };
+    const own = (id: string) => `${lane}-${id}`;
+    return {
+      nodes: nodes.map((node) => ({ ...node, id: own(node.id) })),
+      edges: edges.map((edge) => ({
+        ...edge,
+        source: own(edge.source),
+        target: own(edge.target),
+      })),
+    };
+  });
+  const inner = named[1]?.edges[0];
+  const groups = [
+    { id: "group", label: "Group", nodes: [inner?.source ?? "", inner?.target ?? ""] },
+  ];
+  return {
+    format: "millrace.topology/1",
+    name: "lanes",
+    nodes: named.flatMap(({ nodes }) => nodes),
+    edges: named.flatMap(({ edges }) => edges),
+    ...(grouped ? { drawing: { groups } } : {}),
+  };
+}
+
+test("a group moves no node of another connected part sideways", async () => {
+  const found: Measured[] = [];
+  for (let first = 0; first < 60; first += 3) {
+    const [before, after] = [await arrange(lanes(first, false)), await arrange(lanes(first, true))];
+    found.push(measure(after));
+    for (const { source, target } of before.edges) {
+      if (source.startsWith("1-")) continue;
+      const across = (document: TopologyDocument) => {
+        const [from, to] = [findNode(document, source), findNode(document, target)];
+        return from === undefined || to === undefined
+          ? null
+          : positionOf(to).x - positionOf(from).x;
+      };
+      expect(across(after), `${source} ${target}`).toBe(across(before));
+    }
+  }
+  const { backward, overlaps } = sum(found);
+  expect({ backward, overlaps }).toEqual({ backward: 0, overlaps: 0 });
+}, 60_000);
+
 /** The document with a node in one of its edges. */
 function longer(document: TopologyDocument, edge: DocumentEdge): TopologyDocument {
   const { source_port, target_port, ...ends } = edge;

@@ -330,6 +330,32 @@ export function setParam(
   return withoutLostBends({ ...changeNode(bent, id, () => changed), edges });
 }
 
+/**
+ * Makes a node one of another kind. It loses the parameters that the kind does not have, and a label that was the title
+ * of its kind becomes that of the new one.
+ */
+export function changeKind(
+  document: TopologyDocument,
+  catalog: Catalog,
+  id: string,
+  kind: string,
+): TopologyDocument {
+  const node = findNode(document, id);
+  const entry = kindOf(catalog, kind);
+  if (node === undefined || entry === undefined || node.kind === kind) return document;
+  const names = new Set(entry.parameters.map(({ name }) => name));
+  const params = Object.fromEntries(
+    Object.entries(paramsOf(node)).filter(([name]) => names.has(name)),
+  );
+  const named = node.label === kindOf(catalog, node.kind)?.title;
+  return changeNode(document, id, (now) => ({
+    ...now,
+    kind,
+    params: { ...startingParams(entry), ...params },
+    ...(named ? { label: entry.title } : {}),
+  }));
+}
+
 export function setSetting(
   document: TopologyDocument,
   name: string,

@@ -42,6 +42,41 @@ function storesBelow(
   return below;
 }
 
+/** Pixels between parts of a drawing that are not connected. */
+const BETWEEN = 56;
+
+/**
+ * The nodes in parts that are placed one below the other: each connected part with groups, whose frames need room that
+ * moves what is in the same columns, and all parts without groups.
+ */
+function partsOf(document: TopologyDocument, chosen: ReadonlySet<string>): ReadonlySet<string>[] {
+  const nodes = document.nodes.map(({ id }) => id).filter((id) => chosen.has(id));
+  const parts = new Map(nodes.map((id) => [id, new Set([id])]));
+  const join = (ids: readonly string[]) => {
+    const [first, ...others] = ids.filter((id) => chosen.has(id));
+    const part = first === undefined ? undefined : parts.get(first);
+    for (const other of part === undefined ? [] : others)
+      for (const id of parts.get(other) ?? []) parts.set(id, part?.add(id) ?? new Set([id]));
+  };
+  for (const { source, target } of document.edges) join([source, target]);
+  const grouped = groupsOf(document).map(({ id }) => membersOf(document, id));
+  for (const members of grouped) join(members);
+  const framed = new Set(grouped.flat().flatMap((id) => parts.get(id) ?? []));
+  const plain = new Set(nodes.filter((id) => !framed.has(parts.get(id) ?? new Set())));
+  return [...new Set(nodes.map((id) => (plain.has(id) ? plain : (parts.get(id) ?? plain))))];
+}
+
+/** What elk has placed, one below the other. */
+function stacked(answers: readonly ElkNode[]): ElkNode {
+  let top = 0;
+  const children = answers.flatMap(({ children = [], height = 0 }) => {
+    const moved = children.map((child) => ({ ...child, y: (child.y ?? 0) + top }));
+    top += height + BETWEEN;
+    return moved;
+  });
+  return { id: "root", children };
+}
+
 /** The space that elk leaves for the frame and the title of a group. */
 const INSIDE = `[top=${HEAD + FRAME},left=${FRAME},bottom=${FRAME},right=${FRAME}]`;
 const ELK_GROUP = "group:";
@@ -133,7 +168,8 @@ function elkGraph(
       "elk.spacing.nodeNode": "32",
       "elk.spacing.edgeNode": "20",
       "elk.spacing.edgeEdge": "12",
-      "elk.spacing.componentComponent": "56",
+      "elk.spacing.componentComponent": String(BETWEEN),
+      "elk.padding": "[top=0,left=0,bottom=0,right=0]",
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
       "elk.layered.nodePlacement.favorStraightEdges": "true",
       "elk.layered.crossingMinimization.strategy": "LAYER_SWEEP",
@@ -186,8 +222,9 @@ export async function layout(
   chosen: ReadonlySet<string>,
   gap = 48,
 ): Promise<Map<string, Position>> {
-  const answer = await elk.layout(elkGraph(document, catalog, chosen, gap));
-  return positionsFrom(answer, document, catalog, chosen);
+  const graphs = partsOf(document, chosen).map((part) => elkGraph(document, catalog, part, gap));
+  const answers = await Promise.all(graphs.map((graph) => elk.layout(graph)));
+  return positionsFrom(stacked(answers), document, catalog, chosen);
 }
 
 /**

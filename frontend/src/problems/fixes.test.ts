@@ -4,6 +4,7 @@ import type { Diagnostic } from "../api/types";
 import { CATALOG, editor } from "../commands/kit";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
+import { setParam } from "../graph/changes";
 import { edgeId, findNode, paramsOf } from "../graph/document";
 import { placeOf } from "../graph/parameters";
 import { fixesOf, fixOf } from "./fixes";
@@ -187,4 +188,43 @@ test("a missing sink, store, handler's topic, unit and type are filled in, and s
   const format = diagnostic("sink_key_format", { node: map, parameter: "key" });
   expect(fix(format)).toBe("Use the matching format");
   expect(param(map, "key")).toBeUndefined();
+});
+
+test("a store of the wrong kind becomes the one that fits, with a retention that suffices", () => {
+  const drawn = editor();
+  const count = drawn.drop("count", { at: { x: 0, y: 0 } });
+  const store = drawn.drop("store.key_value", { at: { x: 0, y: 200 } });
+  const set = (name: string, value: string) =>
+    useDesigner
+      .getState()
+      .change("set" as never, (now) => setParam(now, CATALOG, store, name, value));
+  const edge = { source: store, target: count, target_port: "store" };
+  useDesigner.getState().change("wire" as never, (now) => ({ ...now, edges: [edge] }));
+  set("key_type", "STRING");
+  const asked = (kind: string, retention: string) =>
+    diagnostic("store_kind", { node: count, facts: { store, kind, retention } });
+  expect(fix(asked("store.window", "65 minutes"))).toBe("Change the store to “Window store”");
+  const now = () => findNode(drawn.document(), store);
+  expect(now()).toMatchObject({ id: store, kind: "store.window", label: "Window store" });
+  expect([param(store, "key_type"), param(store, "retention")]).toEqual(["STRING", undefined]);
+
+  set("window_size", "1 hour");
+  set("retention", "65 minutes");
+  fix(asked("store.session", "1 day"));
+  expect(now()?.kind).toBe("store.session");
+  expect([param(store, "window_size"), param(store, "retention")]).toEqual([undefined, "1 day"]);
+  fix(asked("store.window", "1 hour"));
+  expect(param(store, "retention")).toBe("1 day");
+  const short = { node: store, parameter: "retention" };
+  fix(diagnostic("retention", { ...short, facts: { needed: "2 days" } }));
+  expect(param(store, "retention")).toBe("2 days");
+  expect(fix(diagnostic("retention", { ...short, facts: { needed: "without end" } }))).toBeNull();
+
+  // Another node that uses the store may need its kind.
+  const process = drawn.drop("process", { at: { x: 300, y: 0 } });
+  useDesigner.getState().change("wire" as never, (document) => ({
+    ...document,
+    edges: [edge, { ...edge, target: process }],
+  }));
+  expect(fix(asked("store.session", "1 hour"))).toBeNull();
 });

@@ -1,9 +1,10 @@
 /** Changes that remove a problem, where its message knows the answer. */
 
 import type { Diagnostic } from "../api/types";
-import { type Catalog, portsOf } from "../graph/catalog";
+import { type Catalog, kindOf, portsOf } from "../graph/catalog";
 import {
   addNode,
+  changeKind,
   connect,
   insertOnEdge,
   makeRoom,
@@ -22,6 +23,7 @@ import {
   type TopologyDocument,
   targetPort,
 } from "../graph/document";
+import { milliseconds } from "../graph/durations";
 import { NODE_WIDTH, placeBeside } from "../graph/geometry";
 import type { KnownRoles } from "../graph/roles";
 import { type Translated, t } from "../ui/i18n";
@@ -55,22 +57,15 @@ const FIXES: Readonly<Record<string, Maker>> = {
     return textFix(diagnostic, found, `try_cast(${found} AS ${type})`);
   },
   expression_type: wholeCast,
-  duration_unit: (diagnostic, _document, { catalog }) => {
-    const { meant } = diagnostic.facts ?? {};
-    if (meant === undefined) return null;
-    return {
-      title: t("Write “{text}”", { text: meant }),
-      // The value of a topology's parameter is changed where it is declared.
-      apply: (document) =>
-        setAt(document, catalog, diagnostic, (value) =>
-          typeof value === "string" && value.includes("${") ? value : meant,
-        ),
-    };
-  },
+  duration_unit: (diagnostic, _document, { catalog }) =>
+    durationFix(diagnostic, catalog, diagnostic.facts?.meant),
+  retention: (diagnostic, _document, { catalog }) =>
+    durationFix(diagnostic, catalog, diagnostic.facts?.needed),
   role: convert,
   input_twice: mergeFirst,
   takes_no_store: dropStore,
   edge_no_store: dropStore,
+  store_kind: changeStore,
   parameter_unknown: dropParameter,
   only_with: dropParameter,
   sink_format: matchingFormat,
@@ -169,6 +164,23 @@ function textFix(diagnostic: Diagnostic, found: string, text: string): Fix | nul
         if (!marked.toLowerCase().endsWith(found.toLowerCase())) return value;
         return value.slice(0, stop - found.length) + text + value.slice(stop);
       }),
+  };
+}
+
+/** Writes another duration; null for a text that is none. */
+function durationFix(
+  diagnostic: Diagnostic,
+  catalog: Catalog,
+  text: string | undefined,
+): Fix | null {
+  if (text === undefined || milliseconds(text) === null) return null;
+  return {
+    title: t("Write “{text}”", { text }),
+    // The value of a topology's parameter is changed where it is declared.
+    apply: (document) =>
+      setAt(document, catalog, diagnostic, (value) =>
+        typeof value === "string" && value.includes("${") ? value : text,
+      ),
   };
 }
 
@@ -298,6 +310,36 @@ function dropStore(diagnostic: Diagnostic, document: TopologyDocument): Fix | nu
   return {
     title: t("Remove the edge"),
     apply: (now) => removeEdges(now, new Set(into(now).map(edgeId))),
+  };
+}
+
+/**
+ * Makes the store one of the kind that the node needs. A retention that is too short for the node's window becomes the
+ * one that it needs, which is also what an empty one means.
+ */
+function changeStore(
+  diagnostic: Diagnostic,
+  document: TopologyDocument,
+  { catalog }: FixContext,
+): Fix | null {
+  const { kind = "", retention, store = "" } = diagnostic.facts ?? {};
+  const entry = kindOf(catalog, kind);
+  // Another node that uses the store may need its present kind.
+  const shared = document.edges.some(
+    (edge) => edge.source === store && edge.target !== diagnostic.node,
+  );
+  if (entry === undefined || shared) return null;
+  const needed = milliseconds(retention);
+  return {
+    title: t("Change the store to “{title}”", { title: entry.title }),
+    apply: (now) => {
+      const made = changeKind(now, catalog, store, kind);
+      const node = findNode(made, store);
+      const kept = node === undefined ? null : milliseconds(paramsOf(node).retention);
+      if (retention === undefined || needed === null || kept === null || kept >= needed)
+        return made;
+      return setParam(made, catalog, store, "retention", retention);
+    },
   };
 }
 

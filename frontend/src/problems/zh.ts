@@ -21,6 +21,7 @@ export const zh = {
   "Add “{title}” after {node}": "在 {node} 之后添加“{title}”",
   "Use the topic {topic}": "使用主题 {topic}",
   "Remove the edge": "删除连线",
+  "Change the store to “{title}”": "把存储改为“{title}”",
   "Add the store {name}": "添加存储 {name}",
   "Connect the store {name}": "连接存储 {name}",
   "Apply {n} fixes": "应用 {n} 处修复",

@@ -10,7 +10,7 @@ import type { Beginning, Simulation, SimulationProgress, TopologyTest } from "..
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 
-export const POLL_MS = 1_000;
+export const POLL_MS = 300;
 /** The interval in milliseconds at which the progress of a run is requested. */
 const WATCH_MS = 400;
 /** How long to wait for a simulator to start, in milliseconds. */

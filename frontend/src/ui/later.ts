@@ -1,5 +1,5 @@
-import { type ComponentType, lazy, useEffect } from "react";
-import { patiently } from "./reach";
+import { type ComponentType, useEffect } from "react";
+import { part } from "./reach";
 
 /** Milliseconds after which a page has loaded what it shows, and lazy views are loaded in advance. */
 const SETTLED_MS = 4_000;
@@ -12,7 +12,7 @@ const rest: (() => Promise<unknown>)[] = [];
  */
 export function later<Props>(load: () => Promise<ComponentType<Props>>) {
   rest.push(load);
-  return lazy(async () => ({ default: await patiently(load) }));
+  return part(load);
 }
 
 /** Loads lazy views once the page has settled, so that they open at once, even if the server becomes unreachable. */

@@ -21,6 +21,7 @@ import { listenToClipboard } from "../commands/clipboard";
 import { openDialog } from "../commands/dialogs";
 import { dispatch } from "../commands/shortcuts";
 import { canvas } from "../designer/canvasApi";
+import { useAfterPicture } from "../designer/firstPicture";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
@@ -58,7 +59,7 @@ interface DesignerProps {
   readonly nodeRuntime?: ComponentType<{ node: string }>;
 }
 
-function LeftPanel({ versions }: { versions: ReactNode }) {
+function LeftPanel({ versions, drawn }: { versions: ReactNode; drawn: boolean }) {
   const tab = useView((state) => state.leftTab);
   const set = useView((state) => state.set);
   const items = useMemo<{ id: LeftTab; title: string }[]>(
@@ -80,7 +81,13 @@ function LeftPanel({ versions }: { versions: ReactNode }) {
       />
       <div className="designer-panel" role="tabpanel" aria-labelledby={`left-${tab}`}>
         <Suspense>
-          {tab === "palette" ? <Palette /> : tab === "outline" ? <Outline /> : versions}
+          {!drawn ? null : tab === "palette" ? (
+            <Palette />
+          ) : tab === "outline" ? (
+            <Outline />
+          ) : (
+            versions
+          )}
         </Suspense>
       </div>
     </aside>
@@ -243,6 +250,8 @@ export default function Designer(props: DesignerProps) {
   // Over the canvas, the bottom panel has the width of the palette as well.
   const covered = bottomOpen && bottomFull;
   useCompile(services);
+  // The panels take a third of the time, and the drawing is what a person looks for.
+  const drawn = useAfterPicture();
   const request = useDesigner((state) => state.focusRequest);
   useEffect(() => {
     // The requested field is in the inspector.
@@ -262,7 +271,7 @@ export default function Designer(props: DesignerProps) {
       <div className="designer">
         <TopBar header={header} />
         <div className="designer-middle">
-          {leftOpen && !covered ? <LeftPanel versions={versions} /> : null}
+          {leftOpen && !covered ? <LeftPanel versions={versions} drawn={drawn} /> : null}
           <main className="designer-main">
             <div className="designer-canvas">
               <Canvas messages={banner} />
@@ -303,7 +312,7 @@ export default function Designer(props: DesignerProps) {
                 max={620}
                 onResize={(size) => set({ rightWidth: size })}
               />
-              <Inspector nodeRuntime={nodeRuntime} />
+              {drawn ? <Inspector nodeRuntime={nodeRuntime} /> : null}
             </aside>
           ) : null}
         </div>

@@ -16,8 +16,17 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
         if kinds:
             titles = {kind: operator.title for kind, operator in registry().items()}
             needed_kinds = " or ".join(f"“{titles[kind]}”" for kind in kinds)
+            # What the page's fix of it sets.
+            fix = {"kind": kinds[0]}
+            if port.window and port.window.type != "unlimited":
+                fix["retention"] = show_duration(port.window.reach)
             scope.fault(
-                "store_kind", "store", found=store.title, needed=needed_kinds, store=store.id
+                "store_kind",
+                "store",
+                found=store.title,
+                needed=needed_kinds,
+                store=store.id,
+                **fix,
             )
         else:
             scope.fault("store_for_tables", "store", store=store.id)

@@ -1,6 +1,6 @@
 import { ActionIcon } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { placeOfSetting, useBreakpoints } from "../../designer/breakpoints";
 import { useDesigner } from "../../designer/store";
 import { type StoreClasses, storeClasses } from "../../graph/stores";
@@ -8,10 +8,10 @@ import { at } from "../../problems/places";
 import { Tip } from "../../ui";
 import { t } from "../../ui/i18n";
 import { Modal } from "../../ui/Modal";
-import { patiently } from "../../ui/reach";
+import { part } from "../../ui/reach";
 import { asText, type WidgetProps } from "./widget";
 
-const PythonEditor = lazy(() => patiently(() => import("../editor/PythonEditor")));
+const PythonEditor = part(async () => (await import("../editor/PythonEditor")).default);
 
 const NONE: readonly number[] = [];
 

@@ -1,11 +1,11 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Diagnostic } from "../../api/types";
 import { useDesigner } from "../../designer/store";
 import { t } from "../../ui/i18n";
-import { patiently } from "../../ui/reach";
+import { part } from "../../ui/reach";
 import type { Column } from "../columns";
 
-const ExpressionEditor = lazy(() => patiently(() => import("../editor/ExpressionEditor")));
+const ExpressionEditor = part(async () => (await import("../editor/ExpressionEditor")).default);
 
 /** Shows the text in the place of the editor while that loads. */
 function Waiting({ text }: { text: string }) {
