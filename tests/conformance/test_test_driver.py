@@ -86,4 +86,4 @@ def test_functions_of_tables_give_what_kafka_streams_gave(name: str) -> None:
 
 
 def test_only_descriptions_and_restarts_are_not_compared() -> None:
-    assert (len(SCENARIOS), len(REASONS)) == (287, 13), REASONS
+    assert (len(SCENARIOS), len(REASONS)) == (291, 13), REASONS
