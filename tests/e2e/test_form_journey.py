@@ -106,7 +106,6 @@ def test_a_field_with_the_caret_stays_when_a_problem_comes_above(designer: Desig
     usual = top(window)
     page.locator(".react-flow__pane").hover(position={"x": 60, "y": 300})
     page.keyboard.insert_text("value.itme")
-    page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(window.locator("input:focus")).to_have_count(1)
     expect(group.locator(CUT)).to_be_visible()

@@ -455,7 +455,8 @@ def test_lists_are_not_wider_than_a_phone(page: Page, system: System) -> None:
         for path in ("", "/topics", "/alerts", "/settings"):
             page.goto(f"{system.address}/w/main{path}")
             expect(page.get_by_role("heading", level=1)).to_be_visible()
-            shown = page.locator("main").get_by_role("row").or_(page.get_by_role("status"))
+            inside = page.locator("main")
+            shown = inside.get_by_role("row").or_(inside.get_by_role("status"))
             expect(shown.first).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
         page.goto(f"{system.address}/w/main")
