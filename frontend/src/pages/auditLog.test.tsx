@@ -12,7 +12,7 @@ const ENTRY = {
   action: "deployment.redeploy",
   subject: "deployment",
   subject_id: 4,
-  detail: { topology: "Word count", version: 3, stores: null },
+  detail: { topology: "Word count", version: 3, stores: null, settings: {} },
 };
 
 afterEach(() => {
@@ -27,6 +27,7 @@ test("an entry says who did what to which topology, and the facts", async () => 
   open(<Audit ws="main" />);
   const row = (await screen.findByText("Another version deployed")).closest("tr");
   expect(row?.textContent).toContain("Word countversion: 3");
+  expect(row?.textContent).not.toContain("settings");
   expect(row?.textContent).toContain("Ada");
   expect(row?.textContent).toContain("127.0.0.1");
 });

@@ -81,12 +81,15 @@ export function subjectText({ detail, subject, subject_id }: Fields): string {
   return typeof known === "string" ? known : [subject, subject_id].filter(Boolean).join(" ");
 }
 
+/** Facts that say nothing, as JSON. */
+const EMPTY: ReadonlySet<string> = new Set(["null", '""', "{}", "[]"]);
+
 /** The other facts, as they were recorded. */
 export function factsText(entry: Fields): string {
   const subject = subjectText(entry);
   return Object.entries(entry.detail)
     .filter(([name]) => name !== "hash")
-    .filter(([, value]) => value !== null && value !== "" && value !== subject)
+    .filter(([, value]) => value !== subject && !EMPTY.has(JSON.stringify(value)))
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ");
 }
