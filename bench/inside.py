@@ -198,7 +198,7 @@ def wait_for(how: str, api: Api, deployment: int) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         lines = api.call("GET", f"/deployments/{deployment}/logs")["lines"]
-        text = "\n".join(line["text"] for line in lines)
+        text = "\n".join(line["message"] for line in lines)
         in_thread = text.rfind(IN_THREAD) > text.rfind(IN_BATCHES)
         if in_thread == (how == IN_THREAD):
             return
