@@ -10,9 +10,10 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 from checks import chromium
@@ -22,10 +23,14 @@ from launcher import archive, commands, jars, node, places
 from launcher.console import echo
 from launcher.up import build_operator
 
+#: options of pytest, and files or folders
+Selection = tuple[Sequence[str], Sequence[str]]
 #: pytest's exit code when a selection is empty
 NOTHING_COLLECTED = 5
 #: files named at the end, those that took the longest
 SLOWEST = 25
+#: folders whose tests with services run after those in the browser, while the others still run
+AFTER_BROWSER = ("runtime/driver", "runtime/processor")
 #: how a failed test is repeated, if it is the only one: alone, with the same random numbers
 AGAIN = ("-n", "0", "--last-failed", "--lfnf=none", "--randomly-seed=last")
 
@@ -101,23 +106,25 @@ def python(paths: Sequence[str], name: str | None, long: bool) -> Sum:
     """Run the tests in Python: the fast ones, those with services, then those that run alone."""
     total = Sum()
     named = ["-k", name] if name else []
-    total.add(pytest("fast tests", ([*named, "-m", FAST, "-n", "2"], paths)))
+    total.add(pytest("fast tests", [([*named, "-m", FAST, "-n", "2"], paths)]))
     chosen = f"not ({FAST})" + ("" if long or paths else " and not long")
-    beside = [
-        *named,
-        "-m",
-        f"{chosen} and not alone and not browser",
-        # One more than processors: many of these tests wait, for a driver or a record.
-        "-n",
-        "3",
-        "--dist",
-        "loadfile",
-    ]
-    journeys = [*named, "-m", f"{chosen} and not alone and browser"]
+    without_browser = [*named, "-m", f"{chosen} and not alone and not browser"]
+    # One more than processors: many of these tests wait, for a driver or a record.
+    workers = ["-n", "3", "--dist", "loadfile"]
+    in_browser = [*named, "-m", f"{chosen} and not alone and browser"]
     services = "tests with services and in the browser"
-    total.add(pytest(services, (beside, paths), (journeys, paths or naming("browser"))))
+    if paths:
+        lanes = [[([*without_browser, *workers], paths)], [(in_browser, paths)]]
+    else:
+        later = [str(places.REPOSITORY / "tests" / folder) for folder in AFTER_BROWSER]
+        ignored = [f"--ignore={folder}" for folder in later]
+        lanes = [
+            [([*without_browser, *workers, *ignored], paths)],
+            [(in_browser, naming("browser")), (without_browser, later)],
+        ]
+    total.add(pytest(services, *lanes))
     alone = [*named, "-m", f"{chosen} and alone"]
-    total.add(pytest("tests with services, one at a time", (alone, paths or naming("alone"))))
+    total.add(pytest("tests with services, one at a time", [(alone, paths or naming("alone"))]))
     return total
 
 
@@ -166,8 +173,8 @@ def archive_classes() -> None:
     os.environ.update(archive.with_options(classes.use()))
 
 
-def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
-    """Run pytest for each selection, options and paths, at the same time.
+def pytest(name: str, *lanes: Sequence[Selection]) -> Sum:
+    """Run pytest for each selection: the lanes at the same time, the selections of one in order.
 
     If a single test failed, it is repeated when nothing else runs, and named at the end if it then
     passes: it depends on what runs beside it, which is a fault to be found.
@@ -177,47 +184,62 @@ def pytest(name: str, *selections: tuple[Sequence[str], Sequence[str]]) -> Sum:
     """
     echo(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
-        kept = [Path(folder) / str(number) for number in range(len(selections))]
+        kept = (Path(folder) / str(number) for number in count())
         runs = [
-            [f"--junitxml={each}.xml", "-o", f"cache_dir={each}", *options, *paths]
-            for each, (options, paths) in zip(kept, selections, strict=True)
+            [
+                (each, [f"--junitxml={each}.xml", "-o", f"cache_dir={each}", *options, *paths])
+                for (options, paths), each in zip(lane, kept, strict=False)
+            ]
+            for lane in lanes
         ]
         total = Sum()
-        for code, each, run in zip(run_pytest(runs), kept, runs, strict=True):
+        codes = run_pytest([[run for _, run in lane] for lane in runs])
+        for (each, run), code in zip(chain(*runs), chain(*codes), strict=True):
             report = Path(f"{each}.xml")
             result = read_junit(report, code)
             if len(result.failures) == result.failed == 1:
                 echo(f"test: again, alone: {', '.join(result.failures)}")
                 report.unlink()
-                again = run_pytest([[*run, *AGAIN]])
-                result.repeated(read_junit(report, *again))
+                [[again]] = run_pytest([[[*run, *AGAIN]]])
+                result.repeated(read_junit(report, again))
             total.add(result)
     return total
 
 
-def run_pytest(runs: Iterable[Sequence[str]]) -> list[int]:
-    """Exit codes of pytest, run with each list of arguments at the same time.
+def run_pytest(lanes: Sequence[Sequence[Sequence[str]]]) -> list[list[int]]:
+    """Exit codes of pytest for each list of arguments, the lanes run at the same time.
 
     After an interrupt, wait until their brokers and servers have stopped.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-q", "--durations=20", "--durations-min=10", *each],
-            cwd=places.REPOSITORY,
-            env=environment(),
-            stdout=sys.stderr,
-        )
-        for each in runs
-    ]
+    running: dict[int, subprocess.Popen[bytes]] = {}
+    codes: list[list[int]] = [[] for _ in lanes]
     try:
-        return [process.wait() for process in processes]
+        while any(len(found) < len(lane) for found, lane in zip(codes, lanes, strict=True)):
+            for number, lane in enumerate(lanes):
+                if number not in running and len(codes[number]) < len(lane):
+                    running[number] = start_pytest(lane[len(codes[number])])
+                elif number in running and (code := running[number].poll()) is not None:
+                    codes[number].append(code)
+                    del running[number]
+            time.sleep(0.05)
     except KeyboardInterrupt:
-        for process in processes:
+        for process in running.values():
             process.send_signal(signal.SIGTERM)
-        for process in processes:
+        for process in running.values():
             process.wait()
         raise
+    return codes
+
+
+def start_pytest(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start pytest; what it prints goes to standard error."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", "--durations=20", "--durations-min=10", *arguments],
+        cwd=places.REPOSITORY,
+        env=environment(),
+        stdout=sys.stderr,
+    )
 
 
 def read_junit(report: Path, code: int) -> Sum:

@@ -122,7 +122,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     address = f"127.0.0.1:{port}"
     with (folder / "broker.log").open("wb") as log:
         process = subprocess.Popen(
-            embedded_broker.java_command(folder, properties), stdout=log, stderr=log
+            embedded_broker.java_command(folder, properties, QUICK), stdout=log, stderr=log
         )
     try:
         until(lambda: embedded_broker.metadata_known(address), 60, process)

@@ -104,9 +104,12 @@ def configure(folder: Path, port: int, controller: int) -> Path:
     return properties
 
 
-def java_command(folder: Path, properties: Path) -> list[str]:
-    """The command line of the broker whose files `configure` wrote into the folder."""
-    return [*_java(folder, 384, classes().use()), "kafka.Kafka", str(properties)]
+def java_command(folder: Path, properties: Path, *more: str) -> list[str]:
+    """The command line of the broker whose files `configure` wrote into the folder.
+
+    `more` are further options of Java.
+    """
+    return [*_java(folder, 384, [*classes().use(), *more]), "kafka.Kafka", str(properties)]
 
 
 def classes() -> archive.Archive:

@@ -416,7 +416,6 @@ def test_a_topic_is_deleted_by_an_admin_unless_a_deployment_uses_it(
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_a_broker_that_hangs_is_answered_about_in_time(
     client_of: Client, people: People, topic: str, broker: Any
 ) -> None:
@@ -437,8 +436,8 @@ def test_a_broker_that_hangs_is_answered_about_in_time(
         os.kill(broker.process, signal.SIGCONT)
     assert [each.status_code for each in answers] == [503] * 3
     assert answers[0].json()["error"]["code"] == "kafka_unreachable"
-    assert lasted < 3 * (kafka.ANSWER_SECONDS + 1)
-    deadline = time.monotonic() + 20
+    assert lasted < 3 * (kafka.ANSWER_SECONDS + 4)
+    deadline = time.monotonic() + 40
     while client.get(f"{base}/records").status_code != 200:
         assert time.monotonic() < deadline
 

@@ -37,7 +37,8 @@ def test_who_ends_a_run_ends_what_the_tests_had_started(tmp_path: Path) -> None:
     (tmp_path / "test_endless.py").write_text(ENDLESS, encoding="utf-8")
     code = (
         "import sys; from checks.test import run_pytest; "
-        "[code] = run_pytest([['-p', 'tests.conftest', '--rootdir', sys.argv[1], sys.argv[1]]]); "
+        "run = ['-p', 'tests.conftest', '--rootdir', sys.argv[1], sys.argv[1]]; "
+        "[[code]] = run_pytest([[run]]); "
         "sys.exit(code)"
     )
     run = subprocess.Popen(
@@ -93,7 +94,7 @@ def test_a_run_that_ends_without_a_failed_test_has_failed(tmp_path: Path) -> Non
 
 
 def run(folder: Path, *options: str) -> Sum:
-    return run_tests("a part", ([f"--rootdir={folder}", *options], [str(folder)]))
+    return run_tests("a part", [([f"--rootdir={folder}", *options], [str(folder)])])
 
 
 def test_names_of_tests_have_at_most_seventy_characters() -> None:
