@@ -304,7 +304,6 @@ class TestGame:
         move = {"gameId": "game", "reqId": "request", "player": "BLACK", "coord": last["coord"]}
         assert read(driver, "bugout-make-move-cmd") == [("game", move)]
         assert read(driver, "bugout-sync-reply-ev") == []
-        made = {"gameId": "game", "replyTo": "request", "eventId": "event"}
-        made |= {"player": "BLACK", "coord": last["coord"]}
+        made = {"replyTo": "request", "eventId": "event", **move}
         pipe(driver, "bugout-move-made-ev", [("game", made)])
         assert read(driver, "bugout-sync-reply-ev") == [self.reply("WHITE", 4, 3)]
