@@ -1,9 +1,9 @@
 """The cost of a Python function for each record: translated to an expression, and run in Python.
 
-    ./millrace bench functions -- --records 20000
+    ./millrace bench functions -- --records 10000
 
 Runs topologies over the same records in one micro-batch of a simulation: without a function, and
-with ten nodes that each apply one: an expression written by hand, a function that becomes the
+with twenty nodes that each apply one: an expression written by hand, a function that becomes the
 same expression, and a function that runs in Python. Prints the microseconds of CPU time, of Python,
 Spark and the processes of processors together, that a record takes, and that each node adds.
 CPU time does not depend on what else the machine does. The last line is what the function costs in
@@ -27,7 +27,7 @@ from millrace_runtime.simulator.unbatched import UnbatchedSimulator
 
 from bench._table import processor_seconds
 
-ROUNDS, NODES = 5, 10
+ROUNDS, NODES = 5, 20
 #: microseconds that a translated function may add to the same expression by hand
 LIMIT_US = 3.0
 SQL = "named_struct('item', value.item, 'n', bigint(value.n) * 2)"
@@ -44,7 +44,7 @@ def in_python(value: Any) -> Any:
 
 
 def topology(function: Callable[[Any], Any] | str | None) -> Topology:
-    """Return a topology that applies a function to each value, ten times."""
+    """Return a topology that applies a function to each value, in each of its nodes."""
     made = Topology("functions")
     stream = made.stream("in", key=string(), value=json("item STRING, n INT"))
     if function is not None:
@@ -77,7 +77,7 @@ def cost_in_arrow_batches(spark: Any, count: int) -> float:
 def main() -> int:
     """Print a table. Return 1 if a translated function costs more than an expression."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument("--records", type=int, default=10_000)
     count = parser.parse_args().records
     spark = simulation_session()
     analyzer = session_analyzer(spark)
@@ -92,7 +92,8 @@ def main() -> int:
         "function in Python": in_python,
     }
     times: dict[str, list[float]] = {name: [] for name in forms}
-    for _ in range(ROUNDS):
+    for number in range(1, ROUNDS + 1):
+        print(f"round {number} of {ROUNDS}", file=sys.stderr, flush=True)
         for name, function in forms.items():
             graph = compiled(topology(function).document(), analyzer).require_task_graph()
             simulator = UnbatchedSimulator(spark.newSession(), graph, name="functions")
@@ -108,7 +109,7 @@ def main() -> int:
     print(f"{'':24}{'record':>10}{'each node':>12}")
     for name, each in found.items():
         print(f"{name:24}{each:7.1f} us{(each - base) / NODES:9.1f} us")
-    batched = cost_in_arrow_batches(spark, count * 10)
+    batched = cost_in_arrow_batches(spark, count * 20)
     print(f"{'Spark, Arrow batches':24}{'':>13}{batched:9.1f} us")
     more = (found["translated function"] - found["expression"]) / NODES
     return 1 if more > LIMIT_US else 0

@@ -30,7 +30,9 @@ def parser() -> argparse.ArgumentParser:
 
 def deploy_options(p: argparse.ArgumentParser) -> None:
     """Options of `deploy` over a server's API; those without it are the backend's."""
-    p.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
+    p.add_argument(
+        "deployment", metavar="DEPLOYMENT", type=plan_text.deployment_number, help="its number"
+    )
     plan_text.add_options(p)
 
 

@@ -273,7 +273,7 @@ def test_the_commands_of_the_launcher_find_the_parts_of_this_machine(
 
 
 def test_a_deployment_that_is_not_there_is_a_sentence_and_an_exit_code(tmp_path: Path) -> None:
-    environment: Any = {**os.environ, "MILLRACE_DATA": str(tmp_path)}
+    environment: Any = {**os.environ, "MILLRACE_DATA": str(tmp_path), "MILLRACE_RESIDENT": "0"}
     environment["DATABASE_URL"] = f"sqlite:///{tmp_path}/none.sqlite3"
     done = subprocess.run(
         [sys.executable, "-m", "launcher.main", "scale", "7"],

@@ -64,6 +64,14 @@ def test_a_cold_call_and_a_resident_one_print_the_same(run: Run) -> None:
         assert residents.living() == [before]
 
 
+def test_a_program_in_place_of_a_deployment_is_told_its_option(run: Run) -> None:
+    for more in ({}, {"MILLRACE_SERVER": "http://127.0.0.1:9", "MILLRACE_TOKEN": "mr_any"}):
+        done = run("deploy", "shop.py", **more)
+        assert done.returncode != 0
+        assert "'shop.py' is not the number of a deployment" in done.stderr
+        assert "deploy 3 --document job.py" in done.stderr
+
+
 def test_a_program_runs_with_what_its_caller_has(run: Run, tmp_path: Path) -> None:
     found = run("deploy", "1", "--document=shop.py")
     assert found.returncode == 1

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from millrace_runtime import (
     MillraceError,
     Topology,
     bytes_,
+    json,
     key_value_store,
     long,
     session_store,
@@ -251,6 +253,19 @@ def test_a_value_of_another_type_is_refused_before_it_is_piped(
     with pytest.raises(TypeError, match="the value of numbers must be an int, not str 'x'"):
         driver.input_topic("numbers").pipe("a", "x")
     assert driver.output_topic("same").is_empty()
+
+
+def test_a_decimal_is_piped_as_a_number_of_json(topology_test_driver: Create) -> None:
+    topology = Topology("prices")
+    prices = topology.stream(
+        "prices", key=string(), value=json("price DECIMAL(38, 18), more ARRAY<DECIMAL(4, 1)>")
+    )
+    prices.map_values("string(value)").to("out")
+    value = {"price": Decimal("12345678901234567890.123456789"), "more": [Decimal("1.5")] * 2}
+    driver = topology_test_driver(topology)
+    driver.input_topic("prices").pipe("pen", value)
+    found = driver.output_topic("out").read_value()
+    assert found == "{12345678901234567890.123456789000000000, [1.5, 1.5]}"
 
 
 def test_unknown_topics_and_stores_are_named_with_the_nearest(

@@ -10,7 +10,6 @@ Kafka 4.0, which removed it, they sent a result without a match at once, and aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,22 +30,12 @@ from millrace_runtime import (
 )
 from millrace_runtime.testing import TopologyTestDriver
 
+from tests.testing.piping import Create, pipe, read
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-Create = Callable[..., TopologyTestDriver]
 MINUTE = 60_000
 EVENING = int(datetime(2020, 1, 1, 20, tzinfo=UTC).timestamp() * 1000)
-
-
-def pipe(driver: TopologyTestDriver, topic: str, records: Iterable[tuple[Any, ...]]) -> None:
-    """Pipe records: key, value and, if it matters, the timestamp."""
-    piped = driver.input_topic(topic)
-    for record in records:
-        piped.pipe_input(*record)
-
-
-def read(driver: TopologyTestDriver, topic: str) -> list[tuple[Any, Any]]:
-    return list(driver.output_topic(topic).read_key_values())
 
 
 class TestKatas:

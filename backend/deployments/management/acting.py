@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from accounts.choices import Role
@@ -16,9 +17,12 @@ from deployments.models import Deployment
 class DeploymentCommand(LauncherCommand):
     """A command about one deployment; the audit names the account."""
 
+    #: reads the number of the deployment
+    number: Callable[[str], int] = int
+
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the deployment and the account."""
-        parser.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
+        parser.add_argument("deployment", metavar="DEPLOYMENT", type=self.number, help="its number")
         parser.add_argument(
             "--user", help="the account to act as (default: the first admin of the workspace)"
         )

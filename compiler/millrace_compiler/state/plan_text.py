@@ -18,6 +18,19 @@ class DecisionError(ValueError):
     """A decision that cannot be read, that is missing, or that is about no store of the plan."""
 
 
+def deployment_number(text: str) -> int:
+    """Return the number of a deployment.
+
+    Raises ArgumentTypeError for another text, which may be a document or a program.
+    """
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not the number of a deployment, such as 3. A document or a program is an "
+        "option: deploy 3 --document job.py"
+    )
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what is deployed, and what happens to its stores."""
     which = parser.add_mutually_exclusive_group()

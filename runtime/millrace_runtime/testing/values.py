@@ -6,6 +6,7 @@ import base64
 import datetime as dt
 import decimal
 import json
+import uuid
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -70,15 +71,21 @@ class SinkValues:
 
 def json_bytes(value: Any, what: str) -> bytes:
     """Return a value as JSON. Raises TypeError for what JSON cannot represent."""
+    numbers: dict[str, str] = {}
 
     def plain(part: Any) -> Any:
         if isinstance(part, dt.datetime | dt.date):
             return part.isoformat()
         if isinstance(part, decimal.Decimal):
-            return str(part)
+            # The text of its number, which `json` cannot write, takes the place of a mark.
+            mark = uuid.uuid4().hex
+            numbers[f'"{mark}"'] = str(part) if part.is_finite() else f'"{part}"'
+            return mark
         if isinstance(part, bytes):
             return base64.b64encode(part).decode()
         raise TypeError(f"{what} must be a JSON value, found {type(part).__name__} {part!r}"[:300])
 
     text = json.dumps(value, default=plain, ensure_ascii=False, separators=(",", ":"))
+    for mark, number in numbers.items():
+        text = text.replace(mark, number, 1)
     return text.encode()

@@ -13,6 +13,7 @@ from millrace_compiler.state.plan_text import (
     DecisionError,
     add_options,
     decisions,
+    deployment_number,
     plan_text,
     require_decided,
     require_known,
@@ -34,6 +35,7 @@ class Command(DeploymentCommand):
     """``millrace_deploy DEPLOYMENT [--to VERSION | --document DOC] [--plan]``."""
 
     help = "Deploy another version; show what happens to each store."
+    number = staticmethod(deployment_number)
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options."""
