@@ -281,8 +281,10 @@ private[millrace] final class StreamTask(
     metrics.log(node, taskId(node.spec.sub), merge, message)
     if (trace != null) trace.printed(node, "info", message)
   }
-  override def noted(node: Node, level: String, message: String): Unit =
-    if (level == "warning") log(node, level, message) else if (trace != null) trace.printed(node, level, message)
+  override def noted(node: Node, level: String, message: String): Unit = {
+    if (level == "warning") metrics.log(node, taskId(node.spec.sub), merge, level, message + record.place)
+    if (trace != null) trace.printed(node, level, message)
+  }
   def log(node: Node, level: String, message: String): Unit = {
     metrics.log(node, taskId(node.spec.sub), merge, level, message)
     if (trace != null) trace.printed(node, level, message)
