@@ -457,6 +457,9 @@ private[millrace] final class StreamTask(
 
   // ---- reports ----
 
+  /** Whether the next report has lines of the log, of which a task keeps few. */
+  private[millrace] def hasLines: Boolean = metrics.hasLines
+
   /** Reports the figures since the last call. */
   def report(): TaskReport = {
     val r = new TaskReport(level.level, index)
