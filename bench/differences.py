@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler import Analyzer
-from millrace_runtime.counterexamples import Searched, search
+from millrace_runtime.counterexamples.search import Searched, search
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.testing.sessions import analyzer_of, session
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from millrace_compiler import Compilation, Refused
 from millrace_compiler.diagnostics.diagnostics import Diagnostic
 from millrace_model.documents import TopologyDocument
-from millrace_runtime.counterexamples import Found, Searched, search
+from millrace_runtime.counterexamples.search import Found, Searched, search
 from millrace_runtime.counterexamples.text import input_text, record_text
 
 from cli.documents import of_document, read_document, read_lines, show_diagnostics

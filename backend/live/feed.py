@@ -6,10 +6,11 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from functools import partial
+from typing import Any, TypedDict, TypeVar, TypeVarTuple
 
 import structlog
 from deployments import runtime
@@ -17,7 +18,7 @@ from deployments.environments import environment_of
 from deployments.logs import level_of
 from django.conf import settings
 from millrace_backend import redis as names
-from millrace_backend.threads import in_thread
+from millrace_backend.threads import LIVE
 from millrace_model.events import DriverEvent, ProgressEvent, RuntimeJson, of_entry
 from millrace_services import local_services
 from redis.exceptions import RedisError
@@ -29,6 +30,8 @@ from live.hub import START, Entry, Hub, Resync, hub, order
 from live.snapshots import Scope, deployments_for, may_listen, topology_for
 
 log = structlog.get_logger(__name__)
+Arguments = TypeVarTuple("Arguments")
+T = TypeVar("T")
 
 PING_SECONDS = 15.0
 #: seconds between two checks of the reader's token, session and membership
@@ -159,7 +162,7 @@ class Feed:
     async def _ended(self) -> None:
         """Return when the reader may no longer listen."""
         while True:
-            if not await in_thread(may_listen, self.scope):
+            if not await self._query(may_listen):
                 return
             await asyncio.sleep(CHECK_SECONDS)
 
@@ -210,6 +213,13 @@ class Feed:
         except TimeoutError:
             return None
 
+    async def _query(self, query: Callable[[Scope, *Arguments], T], *args: *Arguments) -> T:
+        """Return what a query of the database finds for the reader."""
+        return await LIVE.run(self._reader, partial(query, self.scope, *args))
+
+    def _reader(self) -> str:
+        return f"account {self.scope.user}"
+
     def _id(self) -> str:
         return "|".join((self.position, self.run or "", self.run_position))
 
@@ -223,7 +233,7 @@ class Feed:
         # Take the position first: events during the database query are sent twice rather than lost.
         self.position = await self.hub.position(self.stream)
         self.hub.watch(self.subscription, self.stream, self.position)
-        deployments = await in_thread(deployments_for, self.scope)
+        deployments = await self._query(deployments_for)
         self.revisions = {each["id"]: each["revision"] for each in deployments}
         if self.scope.topology is None:
             return {
@@ -233,7 +243,7 @@ class Feed:
                 "runtime": None,
                 "presence": [],
             }
-        self.topology = await in_thread(topology_for, self.scope, self.scope.topology)
+        self.topology = await self._query(topology_for, self.scope.topology)
         chosen = self._chosen([each["id"] for each in deployments])
         deployment = next((each for each in deployments if each["id"] == chosen), None)
         found = await self._watch_run(deployment)
@@ -387,7 +397,7 @@ class Feed:
             kind == LiveEvent.DRAFT_CHANGED and own
         ):
             # How it looks in a list depends on the reader's own draft.
-            shown = await in_thread(topology_for, self.scope, topology)
+            shown = await self._query(topology_for, topology)
             if shown is not None and shown != self.topology:
                 self.topology = shown if self.scope.topology is not None else None
                 yield encode(LiveEvent.TOPOLOGY_CHANGED, shown, self._id())
@@ -424,7 +434,7 @@ class Feed:
         if shown:
             self._leave_run()
         yield encode(LiveEvent.DEPLOYMENT_DELETED, deleted, self._id())
-        left = await in_thread(deployments_for, self.scope) if shown else []
+        left = await self._query(deployments_for) if shown else []
         if left:
             yield await self._snapshot()
 

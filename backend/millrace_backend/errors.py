@@ -23,6 +23,8 @@ class ApiError(exceptions.APIException):
     """An error response with a code, a message, a hint and further data."""
 
     status_code: int = status.HTTP_400_BAD_REQUEST
+    #: seconds after which the request may be sent again
+    wait: float | None = None
 
     def __init__(
         self,
@@ -128,13 +130,46 @@ def handle(error: Exception, context: Mapping[str, object]) -> Response | None:
     if not isinstance(error, exceptions.APIException):
         return None
     set_rollback()
-    headers: dict[str, str] = {}
+    headers = _headers(error)
     if getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
-    wait: float | None = getattr(error, "wait", None)
-    if wait is not None:
-        headers["Retry-After"] = str(ceil(wait))
     return Response(content_of(error), status=error.status_code, headers=headers)
+
+
+def _headers(error: exceptions.APIException) -> dict[str, str]:
+    wait: float | None = getattr(error, "wait", None)
+    return {} if wait is None else {"Retry-After": str(ceil(wait))}
+
+
+def refused(error: exceptions.APIException) -> JsonResponse:
+    """Return the response to a request that is refused before it reaches Django."""
+    return JsonResponse(
+        content_of(error),
+        status=error.status_code,
+        headers={**_headers(error), "Cache-Control": "no-store"},
+    )
+
+
+def too_busy(*, own: bool) -> ApiError:
+    """Return the error of a request for which there is no thread, nor room to wait for one.
+
+    ``own``: it is the requests of the same person that take up the room.
+    """
+    error = (
+        TooMany(
+            "requests_of_one",
+            "Too many of your requests are being processed at this moment.",
+            "Send fewer at the same time, and this one again in a few seconds.",
+        )
+        if own
+        else Unavailable(
+            "requests_of_all",
+            "The server is processing too many requests at this moment.",
+            "Send this one again in a few seconds.",
+        )
+    )
+    error.wait = 2.0
+    return error
 
 
 def content_of(error: exceptions.APIException) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import IO
 
 from django.core import signals
@@ -12,7 +13,9 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from millrace_backend.bodies import Receive, Scope, Send
-from millrace_backend.threads import in_thread
+from millrace_backend.errors import refused, too_busy
+from millrace_backend.requesters import Requester, current_requester
+from millrace_backend.threads import LIVE, REQUESTS, Full
 
 
 class ThreadHandler(ASGIHandler):
@@ -29,15 +32,26 @@ class ThreadHandler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request."""
+        """Respond to a request, when it is the turn of whoever sent it."""
+        requester = Requester(scope)
+        current_requester.set(requester)
         try:
             body = await self.read_body(receive)
         except RequestAborted:
             return
         with body:
-            response = await in_thread(self._respond, scope, body)
+            try:
+                response = await REQUESTS.run(
+                    requester.owner,
+                    partial(self._respond, scope, body),
+                    leaving=partial(self.listen_for_disconnect, receive),
+                )
+            except RequestAborted:
+                return
+            except Full as full:
+                response = refused(too_busy(own=full.own))
             if response.streaming:
-                await self._stream(response, receive, send)
+                await self._stream(response, receive, send, requester)
             else:
                 await self.send_response(response, send)
 
@@ -53,7 +67,9 @@ class ThreadHandler(ASGIHandler):
             response.close()
         return response
 
-    async def _stream(self, response: HttpResponseBase, receive: Receive, send: Send) -> None:
+    async def _stream(
+        self, response: HttpResponseBase, receive: Receive, send: Send, requester: Requester
+    ) -> None:
         """Send what the response yields until its end, or until the client leaves."""
         sending = asyncio.create_task(self.send_response(response, send))
         leaving = asyncio.create_task(self.listen_for_disconnect(receive))
@@ -64,6 +80,6 @@ class ThreadHandler(ASGIHandler):
             for task in (sending, leaving):
                 task.cancel()
             await asyncio.gather(sending, leaving, return_exceptions=True)
-            await in_thread(response.close)
+            await LIVE.run(requester.owner, response.close)
         if not left:
             sending.result()

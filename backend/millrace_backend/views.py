@@ -14,9 +14,11 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
 from rest_framework.views import APIView
 
-from millrace_backend.errors import ApiError, Forbidden
+from millrace_backend.errors import ApiError, Forbidden, too_busy
 from millrace_backend.paging import Paging
+from millrace_backend.requesters import current_requester
 from millrace_backend.searching import searched_words
+from millrace_backend.threads import Full
 from millrace_backend.turns import current_owner
 
 
@@ -51,7 +53,14 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check whether the request may be answered, and note for whom."""
         super().initial(request, *args, **kwargs)
-        current_owner.set(str(request.user.pk or ""))
+        account = str(request.user.pk or "")
+        current_owner.set(account)
+        requester = current_requester.get()
+        if requester is not None:
+            try:
+                requester.is_account(account)
+            except Full as full:
+                raise too_busy(own=full.own) from None
 
     def check_permissions(self, request: Request) -> None:
         """Raise Forbidden for an API token where a session is required."""

@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterator
 class Owners:
     """Who holds places, who waits for one, and who gets the next one.
 
-    An owner has at most half of the places, the last free one is reserved for owners without one,
-    and waiting owners get free places in turn. Callers hold a lock of their own.
+    An owner has at most a share of the places (default: half of them), the last free one is
+    reserved for owners without one, and waiting owners get free places in turn. Callers hold a
+    lock of their own.
     """
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, share: int | None = None) -> None:
         #: maximum number of places of one owner
-        self.share = max(1, places // 2)
+        self.share = max(1, places // 2 if share is None else share)
         self.held: Counter[str] = Counter()
         #: number of waiting requests by owner, the next owner first
         self.waits: OrderedDict[str, int] = OrderedDict()
@@ -24,13 +25,21 @@ class Owners:
     @contextlib.contextmanager
     def waiting(self, owner: str) -> Iterator[None]:
         """Count a request as waiting during the block."""
-        self.waits[owner] = self.waits.get(owner, 0) + 1
+        self.wait(owner)
         try:
             yield
         finally:
-            self.waits[owner] -= 1
-            if not self.waits[owner]:
-                del self.waits[owner]
+            self.leave(owner)
+
+    def wait(self, owner: str) -> None:
+        """Count one more request as waiting."""
+        self.waits[owner] = self.waits.get(owner, 0) + 1
+
+    def leave(self, owner: str) -> None:
+        """Count one request less as waiting."""
+        self.waits[owner] -= 1
+        if not self.waits[owner]:
+            del self.waits[owner]
 
     def take(self, owner: str) -> None:
         """Give a place to an owner; the others that wait come before its next request."""

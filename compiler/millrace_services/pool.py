@@ -85,14 +85,25 @@ class ProcessPool:
         with self._changed:
             return bool(self._owners.held)
 
-    def prepare(self) -> bool:
-        """Return whether a process is idle or busy; if not, start one in the background."""
+    def prepare(self, seconds: float = 0.0) -> bool:
+        """Return whether a process is idle or busy; if not, start one in the background.
+
+        ``seconds``: how long to wait for one that starts.
+        """
         with self._changed:
-            ready = bool(self._idle or self._owners.held)
-            starting = self._started > 0
-        if not ready and not starting:
+            ready, starting, failed = self._ready(), self._started > 0, self._failed
+        if ready:
+            return True
+        if not starting:
             self.warm()
-        return ready
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._ready() or self._closed or self._failed > failed, seconds
+            )
+            return self._ready()
+
+    def _ready(self) -> bool:
+        return bool(self._idle or self._owners.held)
 
     def end_idle(self, seconds: float) -> None:
         """End processes that have been idle for this many seconds."""

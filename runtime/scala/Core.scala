@@ -235,7 +235,10 @@ trait TaskContext {
   /** Writes a line to the log of the deployment, attributed to the node. */
   def log(node: Node, message: String): Unit
 
-  /** Notes a line about the current record in a trace; a warning goes to the log of the deployment as well. */
+  /**
+   * Notes a line about the current record in a trace; a warning goes to the log of the deployment as well, with the
+   * record's place.
+   */
   def noted(node: Node, level: String, message: String): Unit
 
   /** A rule rejects the record: its source record becomes a dead letter (`letter`), or the task stops at it. */

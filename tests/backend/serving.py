@@ -95,15 +95,15 @@ class Person:
 
     def __init__(self, address: str, token: str) -> None:
         self._address = address
-        self._browser = httpx.Client(base_url=address, timeout=30)
-        self._browser.get("/api/session")
+        self.browser = httpx.Client(base_url=address, timeout=30)
+        self.browser.get("/api/session")
         assert self.send("POST", "/api/session/link", token=token).status_code == 200
 
     def send(self, method: str, path: str, **body: object) -> httpx.Response:
         """Send a request with a JSON body and return the response."""
-        headers = {"X-CSRFToken": self._browser.cookies["csrftoken"], "Origin": self._address}
-        return self._browser.request(method, path, json=body, headers=headers)
+        headers = {"X-CSRFToken": self.browser.cookies["csrftoken"], "Origin": self._address}
+        return self.browser.request(method, path, json=body, headers=headers)
 
     def close(self) -> None:
         """Close the connections."""
-        self._browser.close()
+        self.browser.close()

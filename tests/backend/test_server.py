@@ -120,11 +120,11 @@ def test_requests_use_the_connections_of_those_before(
 
 
 def test_requests_that_wait_do_not_hold_up_others(server: Server) -> None:
-    with ThreadPoolExecutor(20) as people:
+    with ThreadPoolExecutor(12) as people:
         began = time.monotonic()
         # Nobody listens on the port of the broker, so that each of these waits.
         path = "/api/workspaces/main/topics?search=x"
-        waiting = [people.submit(server.browser.get, path) for _ in range(20)]
+        waiting = [people.submit(server.browser.get, path) for _ in range(12)]
         assert server.browser.get("/api/session").status_code == 200
         assert time.monotonic() - began < 2
         assert len({each.result().status_code for each in waiting}) == 1

@@ -5,7 +5,3 @@ Inputs are made from the types of the sources, from the numbers and texts in the
 from the durations in the parameters; inputs that make a node do something for the first time are
 kept and varied. What is found is reduced to the fewest and simplest records.
 """
-
-from millrace_runtime.counterexamples.search import Found, Searched, search
-
-__all__ = ["Found", "Searched", "search"]

@@ -1,4 +1,4 @@
-"""The simulator's process, with searches: `python -m millrace_runtime.counterexamples.process`.
+"""The simulator's process, with searches: `python -m millrace_runtime.counterexamples.starting`.
 
 Besides the requests of `millrace_runtime.simulator.process`, it handles those to `differ`: they
 have two documents, `old` and `new`, `inputs` to begin with (lists of input lines) and `seconds`.
@@ -9,8 +9,6 @@ which returns what it has.
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from typing import Literal, TypedDict
@@ -22,7 +20,9 @@ from pyspark.sql import SparkSession
 
 from millrace_runtime.counterexamples.search import search
 from millrace_runtime.results.input_lines import checked_line
-from millrace_runtime.simulator.process import REPORTED, Progress, main
+from millrace_runtime.session.early import EarlySession
+from millrace_runtime.simulator import process
+from millrace_runtime.simulator.process import REPORTED, Progress
 
 #: maximum number of inputs of a search
 MOST_SEARCHED = 20_000
@@ -79,8 +79,6 @@ def differ(
     return {"diagnostics": [], "result": result.to_json()}
 
 
-if __name__ == "__main__":
-    try:
-        sys.exit(main({"differ": differ}))
-    except BrokenPipeError:  # the parent process has ended
-        os._exit(0)
+def serve(jvm: EarlySession | None, answers: int) -> int:
+    """Handle requests until standard input ends; see `simulator.process.serve`."""
+    return process.serve(jvm, answers, {"differ": differ})

@@ -111,6 +111,10 @@ def readable() -> list[Path]:
 def _java() -> list[Path]:
     """Return the folder of the command `java`, which may be a script, and that of its Java."""
     java = Path(jars.java())
+    # The script of `java_home.shim` links to the release file of its Java.
+    release = java.parents[1] / "release"
+    if release.is_symlink() and (release.resolve().parent / "bin" / "java").exists():
+        return [java.parents[1], release.resolve().parent]
     shown = subprocess.run(
         [str(java), "-XshowSettings:properties", "-version"],
         capture_output=True, text=True, check=False, timeout=60,

@@ -40,20 +40,36 @@ CHOSEN = (
 LOOK_SECONDS = 0.005
 
 
-def possible(environment: Mapping[str, str]) -> bool:
-    """Return whether a session may start early: nobody has chosen how Spark starts."""
-    return os.name == "posix" and not any(name in environment for name in CHOSEN)
+def possible(environment: Mapping[str, str], *, confined: bool = False) -> bool:
+    """Return whether a session may start early: nobody has chosen how Spark starts.
+
+    `confined`: also in a confined process.
+    """
+    chosen = [name for name in CHOSEN if name in environment]
+    return os.name == "posix" and chosen in ([], [confinement.FOLDER] if confined else [])
+
+
+def _class_path(connector: str, operator: str) -> list[str]:
+    """Return the class path that Spark's own start would use, followed by the operator.
+
+    So an archive of classes of Spark's start can be used, and one of this start has the operator's.
+    """
+    spark = spark_jars()
+    first = [str(each) for each in sorted(spark.glob("slf4j-api-*.jar"))]
+    return [connector, str(spark.parent / "conf"), *first, f"{spark}/*", operator]
 
 
 class EarlySession:
-    """A JVM that starts with the settings of a local session, as `session.settings_of` returns."""
+    """A JVM that starts with the settings of a local session, as `session.settings_of` returns.
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
+    `apart`: Ctrl-C and a signal to this process's group do not reach it.
+    """
+
+    def __init__(self, settings: Mapping[str, str], *, apart: bool = True) -> None:
         for_spark(os.environ)
-        path = [settings["spark.driver.extraClassPath"], str(operator_jar()), f"{spark_jars()}/*"]
-        # The operator's jar is on the class path, so that its classes can be archived.
+        connector, operator = settings["spark.driver.extraClassPath"], str(operator_jar())
         properties = {key: value for key, value in settings.items() if key != "spark.jars"}
-        properties["spark.driver.extraClassPath"] = os.pathsep.join(path[:2])
+        properties["spark.driver.extraClassPath"] = os.pathsep.join((connector, operator))
         self._folder = tempfile.TemporaryDirectory(prefix="millrace-early-")
         self._note = Path(self._folder.name) / "gateway"
         self._process = subprocess.Popen(
@@ -66,18 +82,17 @@ class EarlySession:
                 "-Djdk.reflect.useDirectMethodHandle=false",
                 "-Dio.netty.tryReflectionSetAccessible=true",
                 *shlex.split(os.environ.get("SPARK_SUBMIT_OPTS", "")),
-                # An archive of classes among them is for the class path of this JVM.
                 *shlex.split(settings["spark.driver.extraJavaOptions"]),
                 *(f"-D{key}={value}" for key, value in properties.items()),
                 "-cp",
-                os.pathsep.join(path),
+                os.pathsep.join(_class_path(connector, operator)),
                 "org.apache.spark.sql.millrace.EarlySession",
             ],
             # The JVM ends when this pipe closes, however this process ends.
             stdin=subprocess.PIPE,
             env={**os.environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._note)},
             # Ctrl-C is for this process, which may still need the JVM.
-            process_group=0,
+            process_group=0 if apart else None,
         )
 
     def join(self) -> SparkSession | None:

@@ -32,26 +32,32 @@ def simulation_session(
     small: bool = False,
     storage: str = "",
     java_extra: Sequence[str] = (),
+    jvm: EarlySession | None = None,
 ) -> SparkSession:
     """Return a warm session for any number of consecutive simulations.
 
     `small`: with half of the memory, at whose limit the JVM exits, and 1 GB of address space for
     Python workers. `storage`: see `session.create`; with one, Hadoop's settings are kept.
-    `java_extra`: further options of the JVM.
+    `java_extra`: further options of the JVM. `jvm`: that of `early`, which is used if it lives.
     """
-    made = session.create(
-        NAME, master=master, settings=_settings(small), java_extra=_java(small, java_extra),
-        storage=storage,
-    )  # fmt: skip
+    made = None if jvm is None else jvm.join()
+    if made is None:
+        made = session.create(
+            NAME, master=master, settings=_settings(small), java_extra=_java(small, java_extra),
+            storage=storage,
+        )  # fmt: skip
     if not storage:
         forget_hadoop(made)
     return made
 
 
-def early(java_extra: Sequence[str] = ()) -> EarlySession:
-    """Start the JVM of such a session, which its `join` returns. See `early.possible`."""
-    conf = session.settings_of(NAME, "local[1]", _settings(False), _java(False, java_extra), "")
-    return EarlySession(conf)
+def early(java_extra: Sequence[str] = (), *, small: bool = False) -> EarlySession:
+    """Start the JVM of such a session, which its `join` returns. See `early.possible`.
+
+    A `small` one ends with the process's group.
+    """
+    conf = session.settings_of(NAME, "local[1]", _settings(small), _java(small, java_extra), "")
+    return EarlySession(conf, apart=not small)
 
 
 def forget_hadoop(made: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""The process that runs simulations: `python -m millrace_runtime.simulator.process`.
+"""The process that runs simulations; `millrace_runtime.counterexamples.starting` starts it.
 
 It reads requests from standard input and writes responses to standard output, as the compiler's
 processes do (`millrace_services.frames`); the first response says that its session is
@@ -26,7 +26,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
@@ -61,7 +60,7 @@ from millrace_runtime.results.cuts import Cut
 from millrace_runtime.results.differences import Difference
 from millrace_runtime.results.input_lines import checked_line
 from millrace_runtime.results.results import Result
-from millrace_runtime.services import confinement
+from millrace_runtime.session.early import EarlySession
 from millrace_runtime.session.simulation import simulation_session
 from millrace_runtime.simulator.encoding import encode
 from millrace_runtime.simulator.expectations import Expectations
@@ -462,16 +461,15 @@ def answer(
         return {"answer": {"error": error.as_dict()}}
 
 
-def main(handlers: Mapping[str, Handler] | None = None) -> int:
-    """Handle requests until standard input ends. `handlers`: of more requests, by what they do."""
-    requests = sys.stdin.buffer
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Other output must not end up between the responses.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if folder := os.environ.get(confinement.FOLDER):
-        confinement.confine(Path(folder))
-    spark = simulation_session(small=True)
+def serve(
+    jvm: EarlySession | None, descriptor: int, handlers: Mapping[str, Handler] | None = None
+) -> int:
+    """Handle requests until standard input ends, with responses to a descriptor.
+
+    `jvm`: one that is starting, if there is one. `handlers`: of more requests, by what they do.
+    """
+    requests, answers = sys.stdin.buffer, os.fdopen(descriptor, "wb")
+    spark = simulation_session(small=True, jvm=jvm)
     analyzer = session_analyzer(spark)
     line: InputLine = {"topic": "in", "key": None, "value": "a", "timestamp": 0}
     simulate(
@@ -493,10 +491,3 @@ def main(handlers: Mapping[str, Handler] | None = None) -> int:
         send(answer(spark, analyzer, request, progress, stop, handlers))
     spark.stop()
     return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BrokenPipeError:  # the parent process has ended
-        os._exit(0)

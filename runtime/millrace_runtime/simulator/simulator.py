@@ -92,6 +92,8 @@ STOPPING_PLAIN_SECONDS = 6.0
 #: allows for a busy machine; on an idle one, a Spark session starts within seconds
 STARTING_SECONDS = 180.0
 IDLE_SECONDS = 600.0
+#: how long a request waits for a process that starts, before the response says so
+START_SECONDS = 3.0
 #: a request that waits longer starts another process; most simulations take less
 PATIENCE_SECONDS = 1.0
 #: memory of the machine for each process: a third of it is the process's own
@@ -229,7 +231,7 @@ class Kind:
 
 
 SIMULATING = Kind(
-    "millrace_runtime.counterexamples.process",
+    "millrace_runtime.counterexamples.starting",
     ("simulate", "differ", "encode"),
     _MESSAGES,
 )
@@ -355,7 +357,7 @@ def respond(simulators: Simulators, request: Request, readers: Simulators | None
         return _read(readers, request, owner)
     if do not in simulators.kind.requests:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
-    if not simulators.pool.prepare():
+    if not simulators.pool.prepare(START_SECONDS):
         return _not_ready(simulators)
     try:
         return simulators.simulate(request, owner)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from millrace_compiler.declarations.steps import GLOBAL_STEPS, PYTHON_STEPS
@@ -176,12 +178,22 @@ def folder_with_notes(location: str) -> tuple[Place, Notes]:
     except MillraceError as error:
         raise MillraceError("state_unreadable", str(error), cause=error) from None
     folder = storage.folder_of(location)
-    if not (folder / checkpoint.NOTES).is_file():
+    file = folder / checkpoint.NOTES
+    if not file.is_file():
         raise MillraceError(
             "no_state_yet" if not folder.exists() else "state_unreadable",
             f"{folder} does not contain a checkpoint of a Millrace job.",
         )
+    if isinstance(file, Path):
+        found = file.stat()
+        return folder, _notes(str(folder), (found.st_ino, found.st_mtime_ns, found.st_size))
     return folder, checkpoint.notes_of(str(folder))
+
+
+@lru_cache(maxsize=4)
+def _notes(folder: str, _file: tuple[int, int, int]) -> Notes:
+    """Return the notes in this file, which is replaced when they change."""
+    return checkpoint.notes_of(folder)
 
 
 def _find(notes: Notes, store: str) -> StoreSchema:

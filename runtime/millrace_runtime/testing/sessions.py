@@ -50,10 +50,7 @@ def session() -> SparkSession:
     if _context() is not None:
         _end()
     started, _early = _early, None
-    joined = None if started is None else started.join()
-    if joined is not None:
-        simulation.forget_hadoop(joined)
-    _made = joined or simulation.simulation_session()
+    _made = simulation.simulation_session(jvm=started)
     _be_quiet(_made)
     return _made
 

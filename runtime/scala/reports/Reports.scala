@@ -213,6 +213,7 @@ object Reports {
    * the nodes do not.
    */
   def statistics(run: String): String = {
+    StreamThread.report(run)
     val root = Json.mapper.createObjectNode()
     val nodes = root.putObject("nodes")
     val tasks = root.putArray("tasks")

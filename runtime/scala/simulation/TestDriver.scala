@@ -48,7 +48,7 @@ final class TestDriver private[millrace] (
   private val states = new HeldStates(
     fresh = () => { val s = new HeldState; ProcessorStateManager.note(s, StreamTask.wall, wallClock); s }
   )
-  private val chain = new TaskChain(levels, options, reports += _, states)
+  private val chain = new TaskChain(levels, options, t => reports += t.report(), states)
   private val sinks: Map[Int, TopicSinkSpec] = graph.specs.collect { case s: TopicSinkSpec => s.index -> s }.toMap
 
   /** Starts the first task of each level: its nodes know their stores, and failures of `init` show at once. */

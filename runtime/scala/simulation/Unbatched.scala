@@ -14,7 +14,7 @@ import org.apache.spark.sql.classic
  */
 private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
   private val begun = Simulation.begun(options.run)
-  private val chain = new TaskChain(levels, options, statistics.add, new HeldStates(begun))
+  private val chain = new TaskChain(levels, options, t => statistics.add(t.report()), new HeldStates(begun))
 
   /**
    * Returns the rows that come out of the last level. Nothing is processed after a STOP; after a stop from outside,

@@ -114,6 +114,9 @@ private[millrace] final class ProcessorRecordContext {
       Some((originTopic.toString, originPartition, originOffset))
     else None
 
+  /** `cause` as the end of a message; empty if there is none. */
+  def place: String = cause.fold("") { case (topic, partition, offset) => s" (offset $offset of $topic-$partition)" }
+
   /** The record to report for a failure, with a place that can be found on Kafka. */
   def failed: FaultRecord =
     if (internal)

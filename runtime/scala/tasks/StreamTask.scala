@@ -281,8 +281,10 @@ private[millrace] final class StreamTask(
     metrics.log(node, taskId(node.spec.sub), merge, message)
     if (trace != null) trace.printed(node, "info", message)
   }
-  override def noted(node: Node, level: String, message: String): Unit =
-    if (level == "warning") log(node, level, message) else if (trace != null) trace.printed(node, level, message)
+  override def noted(node: Node, level: String, message: String): Unit = {
+    if (level == "warning") metrics.log(node, taskId(node.spec.sub), merge, level, message + record.place)
+    if (trace != null) trace.printed(node, level, message)
+  }
   def log(node: Node, level: String, message: String): Unit = {
     metrics.log(node, taskId(node.spec.sub), merge, level, message)
     if (trace != null) trace.printed(node, level, message)
@@ -454,6 +456,9 @@ private[millrace] final class StreamTask(
   }
 
   // ---- reports ----
+
+  /** Whether the next report has lines of the log, of which a task keeps few. */
+  private[millrace] def hasLines: Boolean = metrics.hasLines
 
   /** Reports the figures since the last call. */
   def report(): TaskReport = {

@@ -41,12 +41,12 @@ private[millrace] final class HeldStates(
 
 /**
  * The tasks of all levels in this thread. Rows go through the levels one after another, as in a micro-batch of a query.
- * `report`: called with a task's figures after each micro-batch.
+ * `done`: called with each task that has rows, after each micro-batch.
  */
 private[millrace] final class TaskChain(
     levels: Seq[LevelSpec],
     options: TaskOptions,
-    report: TaskReport => Unit,
+    done: StreamTask => Unit,
     states: ChainStates
 ) {
   private final class Place(level: LevelSpec, salt: Int) {
@@ -70,12 +70,15 @@ private[millrace] final class TaskChain(
       running
     }
     def run(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-      val t = task; t.run(rows, () => report(t.report()))
+      val t = task; t.run(rows, () => done(t))
     }
     def between(place: InternalRow)(body: StreamTask => Unit): Array[InternalRow] = {
       val t = task
-      t.between(place, () => report(t.report()))(body(t)).toArray
+      t.between(place, () => done(t))(body(t)).toArray
     }
+
+    /** The task if it is running, else null. */
+    def current: StreamTask = running
     def restart(): Unit = {
       rewind()
       if (python != null) python.close()
@@ -112,6 +115,9 @@ private[millrace] final class TaskChain(
 
   /** The task with this index of a level. */
   def task(level: Int, index: Int): StreamTask = place(level, options.salt(index)).task
+
+  /** The tasks that are running. */
+  def running: Seq[StreamTask] = places.values.map(_.current).filter(_ != null).toSeq
 
   /** Ends all tasks; they start again from their states when they are next used. */
   def restart(): Unit = places.values.foreach(_.restart())

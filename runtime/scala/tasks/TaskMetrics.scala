@@ -33,6 +33,7 @@ private[millrace] final class TaskMetrics {
       lines.add(new LogLine(level, node.node, message, merge))
     }
   def logged: Seq[LogLine] = lines.asScala.toSeq
+  def hasLines: Boolean = !lines.isEmpty
 
   /** Moves everything into the report. */
   def drainTo(r: TaskReport): Unit = {

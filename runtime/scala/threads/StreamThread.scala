@@ -2,7 +2,7 @@ package org.apache.spark.sql.millrace
 
 import java.util.UUID
 import java.util.concurrent.{Callable, ConcurrentHashMap, Executors, Future, TimeUnit}
-import java.util.concurrent.locks.LockSupport
+import java.util.concurrent.locks.{LockSupport, ReentrantLock}
 import java.util.regex.Pattern
 
 import scala.collection.mutable
@@ -102,6 +102,10 @@ object StreamThread {
     case _ => null
   }
 
+  /** Adds what a run's thread has done so far to the run's figures, unless an epoch takes long. */
+  private[millrace] def report(run: String): Unit = Option(threads.get(run)).foreach(_.report())
+  private val reportMs = 200L
+
   /** Stops the thread of a run, if it has one. */
   private[millrace] def stop(run: String): Unit = Option(threads.get(run)).foreach(_.stop())
 
@@ -182,12 +186,24 @@ private[millrace] final class StreamThread(
   })
   private val (lastOffsets, lastCommit) = (own.offsetLog.getLatest().get, own.commitLog.getLatest().get)
   private val offsetsBefore: OffsetSeq = lastOffsets._2.asInstanceOf[OffsetSeq]
+  private val offsetsNoted = offsetsBefore.metadataOpt.map(new EpochOffsets(_))
   private var committed: CommitMetadataBase = lastCommit._2
   @volatile private var batch: Long = lastCommit._1 + 1
 
   private val states =
     new ThreadStates(session, levels, options, run, StreamThread.kept, committed.stateUniqueIds.getOrElse(Map.empty))
-  private val chain = new TaskChain(specs, options, statistics.add, states)
+  private val chain = new TaskChain(specs, options, t => if (t.hasLines) statistics.add(t.report()), states)
+
+  /** Held while tasks work. They are asked for their figures when somebody reads these, not after each epoch. */
+  private val lock = new ReentrantLock
+  private def working[T](body: => T): T = {
+    lock.lock()
+    try body
+    finally lock.unlock()
+  }
+  private def report(): Unit = if (lock.tryLock(reportMs, TimeUnit.MILLISECONDS))
+    try chain.running.foreach(t => statistics.add(t.report()))
+    finally lock.unlock()
 
   // ---- the thread ----
 
@@ -250,7 +266,7 @@ private[millrace] final class StreamThread(
       catch { case _: Exception => () }
     )
     output.close()
-    try chain.restart()
+    try working { report(); chain.restart() }
     finally {
       Reports.log(options.run, chain.takeClosed())
       states.close()
@@ -282,9 +298,13 @@ private[millrace] final class StreamThread(
 
   /** Processes the records that have arrived. At least once: at once; exactly once: those of a whole epoch. */
   private def round(): Unit = {
-    val found =
-      mutable.ArrayBuffer.from(reader.poll(if (open) Math.max(0L, atLeastOnceMs - millisSince(openSince)) else idleMs))
-    if (found.nonEmpty && exactlyOnce) gather(found)
+    val found = mutable.ArrayBuffer[ConsumerRecord[Array[Byte], Array[Byte]]]()
+    if (more) gather(found)
+    if (found.isEmpty) {
+      found ++= reader.poll(if (open) Math.max(0L, atLeastOnceMs - millisSince(openSince)) else idleMs)
+      if (found.nonEmpty && exactlyOnce) gather(found)
+    }
+    more = found.nonEmpty && exactlyOnce
     if (found.nonEmpty) {
       busy = true
       if (!open) begun()
@@ -294,19 +314,22 @@ private[millrace] final class StreamThread(
     busy = false
   }
 
+  /** Whether records are likely to arrive until the next epoch is due: then nothing waits for the first one. */
+  private var more = false
+
   /** Adds the records that arrive until the epoch is due. Few requests for all of them, instead of one for each. */
   private def gather(found: mutable.ArrayBuffer[ConsumerRecord[Array[Byte], Array[Byte]]]): Unit = {
     def left = Math.max(gatheredAt + pauseMs * 1000000 - System.nanoTime(), restUntil - System.nanoTime())
     while (left > 0 && found.size < many && !stopping) LockSupport.parkNanos(left)
     // The answer that has arrived meanwhile, and the one to the request that follows it.
     found ++= reader.poll(0L)
-    var more = reader.poll(lastMs)
-    found ++= more
-    while (more.size >= backlog && found.size < many && !stopping && leaving == null) {
-      more = reader.poll(lastMs)
-      found ++= more
+    var last = reader.poll(lastMs)
+    found ++= last
+    while (last.size >= backlog && found.size < many && !stopping && leaving == null) {
+      last = reader.poll(lastMs)
+      found ++= last
     }
-    gatheredAt = System.nanoTime()
+    if (found.nonEmpty) gatheredAt = System.nanoTime()
   }
 
   /** The time from one epoch to the next. Few records may wait a little longer, which saves commits. */
@@ -337,13 +360,13 @@ private[millrace] final class StreamThread(
       readings.foreach(rows ++= _.rows(record, options))
     }
     epochRecords += found.size
-    output.write(batch, chain.run(rows.toArray))
+    output.write(batch, working(chain.run(rows.toArray)))
     if (output.stopped) commit()
   }
 
   private def offsets: OffsetSeq = OffsetSeq(
     reader.offsets.map(o => Some(SerializedOffset(PartitionOffsets.json(o)))),
-    offsetsBefore.metadataOpt.map(_.copy(batchTimestampMs = timestamp))
+    offsetsNoted.map(_.at(timestamp))
   )
   private def log(seq: OffsetSeq): Unit = {
     requireOwn()
@@ -361,7 +384,7 @@ private[millrace] final class StreamThread(
     if (logged == null && !stopped) log(offsets)
     logged = null
     output.end(batch)
-    committed = committed.withStateUniqueIds(Some(states.written))
+    committed = EpochLogs.committed(committed, states.written)
     requireOwn()
     if (!own.commitLog.add(batch, committed))
       throw new IllegalStateException(s"another query has committed micro-batch $batch")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import MillraceError
-from millrace_runtime.counterexamples import Searched, search
+from millrace_runtime.counterexamples.search import Searched, search
 from millrace_runtime.testing.sessions import analyzer_of, session
 
 from launcher.places import REPOSITORY

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, cast
 
+import psutil
 import pytest
 from millrace_runtime.services import confinement
 
@@ -121,6 +122,27 @@ def test_a_simulation_runs_with_a_cache_that_is_new(
         assert len(answer["result"]["outputs"]) == 1
     finally:
         simulators.close()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_jvm_of_a_process_starts_by_itself_and_ends_with_it() -> None:
+    from millrace_runtime.simulator.simulator import Simulators
+
+    simulators = Simulators(1)
+    try:
+        assert ask(simulators, processing(CURIOUS, "Curious"), [LINE]).get("error") is None
+        [pid] = simulators.pids
+        found = psutil.Process(pid).children(recursive=True)
+        java = [each for each in found if each.name() == "java"]
+        assert [each.cmdline()[-1] for each in java] == [
+            "org.apache.spark.sql.millrace.EarlySession"
+        ]
+        # Its limits are those of a simulation.
+        assert {"-Xmx512m", "-XX:+ExitOnOutOfMemoryError"} <= set(java[0].cmdline())
+    finally:
+        simulators.close()
+    assert psutil.wait_procs(java, 10)[1] == []
 
 
 @pytest.mark.spark

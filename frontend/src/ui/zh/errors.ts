@@ -43,6 +43,8 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   ],
   quota_reached:
     "已达到上限（{limit}）。请删除不再需要的内容，或请整个安装的管理员调大 {setting}。",
+  requests_of_all: "服务器此刻处理的请求过多。请几秒后重试。",
+  requests_of_one: "您此刻有过多的请求正在处理。请减少同时发送的请求，并在几秒后重试。",
   search_too_long: "搜索内容太长：最多 10 个词、200 个字符。",
   server_error: "服务器出错，无法处理此请求。后端日志中有原因。",
   throttled: "请求过多，请稍候。",
