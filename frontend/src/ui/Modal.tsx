@@ -33,8 +33,22 @@ function useFocusReturn() {
   );
 }
 
-/** A dialog that is open as long as it is mounted. */
+/** Fields that search hold nothing that would be lost. */
+const SEARCHES = "[type=search], [role=combobox], [role=searchbox]";
+
+/**
+ * A dialog that is open as long as it is mounted. Once something was typed, a click beside it does not close it: that would
+ * lose the text.
+ */
 export function Modal(props: ModalProps) {
   useFocusReturn();
-  return <Mantine closeButtonProps={{ "aria-label": t("Close") }} {...props} />;
+  const [typed, setTyped] = useState(false);
+  return (
+    <Mantine
+      closeButtonProps={{ "aria-label": t("Close") }}
+      closeOnClickOutside={!typed}
+      onInput={({ target }) => setTyped(typed || !(target as Element).matches(SEARCHES))}
+      {...props}
+    />
+  );
 }
