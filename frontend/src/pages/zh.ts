@@ -84,6 +84,13 @@ export const zh = {
   "Workspace created": "创建了工作区",
   "Required tests changed": "更改了测试要求",
   "Topic prefixes changed": "更改了主题前缀",
+  "pages.topology_is_gone": "此拓扑已被删除，或您已失去访问权限。此处绘制的内容不会被保存。",
+  "Create it again": "重新创建",
+  "Any state": "任何状态",
+  "With problems": "有问题",
+  "Not deployed": "未部署",
+  "State of the deployment": "部署状态",
+  "No topology is in this state.": "没有处于此状态的拓扑。",
   "From {topology}": "来自 {topology}",
   "pages.you_changed_this_draft":
     "您在另一个窗口中也修改了此草稿。在您选择之前不会发送任何内容；另一份草稿保留在撤销历史中。",
