@@ -10,6 +10,7 @@ function show() {
   open(
     <Modal opened onClose={close} title="Records">
       <input type="search" aria-label="Search" />
+      <input aria-label="Name" />
       <textarea aria-label="Text" />
     </Modal>,
   );
@@ -30,9 +31,20 @@ test("a click beside a dialog closes it, also after a search", () => {
 
 test("a click beside a dialog does not close it once something was typed", () => {
   const { clickBeside, close } = show();
-  write("Text");
+  write("Name");
   clickBeside();
   expect(close).not.toHaveBeenCalled();
   fireEvent.click(screen.getByRole("button", { name: "Close" }));
+  expect(close).toHaveBeenCalledTimes(1);
+});
+
+test("Escape closes a dialog, but not one with a text of lines", () => {
+  const { close } = show();
+  const press = () => fireEvent.keyDown(screen.getByLabelText("Name"), { key: "Escape" });
+  write("Name");
+  press();
+  expect(close).toHaveBeenCalledTimes(1);
+  write("Text");
+  press();
   expect(close).toHaveBeenCalledTimes(1);
 });
