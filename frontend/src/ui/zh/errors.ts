@@ -102,6 +102,8 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   own_version: "版本的作者不能批准它。请让工作区的另一位操作员或管理员批准。",
   // ---- schedules
   no_schedule: "此部署没有时间表。",
+  schedule_author_may_not:
+    "设置该时间表的 {name} 已无权在此启动和停止部署。请重新保存时间表，以您的名义执行。",
   schedule_never_stops: "这些时间覆盖了整周。请移除时间表，并启动该部署。",
   schedule_without_author: "设置该时间表的帐户已被删除。请重新设置时间表。",
   unknown_time_zone: "没有这个时区。请输入如 Asia/Shanghai 的名称。",
