@@ -82,6 +82,13 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             java=False,
         ),
         Command(
+            "sign-in",
+            BACKEND,
+            "[USER]",
+            "Print a new one-time sign-in link.",
+            java=False,
+        ),
+        Command(
             "deploy",
             BACKEND,
             "DEPLOYMENT [--to VERSION | --document DOC] [--plan]",

@@ -1,4 +1,4 @@
-"""Commands of the backend: ``deploy``, ``scale``, ``shadow``, ``old-state``, ``installation``."""
+"""Commands of the backend, from ``deploy`` to ``installation`` and ``sign-in``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from millrace_runtime.errors import MillraceError
 
-from launcher import places, residents
+from launcher import control, places, residents
 from launcher.ports import HOST
 
 #: folders of the code that a resident process has loaded
@@ -130,4 +130,8 @@ def environment() -> dict[str, str]:
         found["KAFKA_BOOTSTRAP_SERVERS"] = f"{HOST}:{ports['broker']}"
         found["MILLRACE_ANALYZER"] = str(places.socket("analyzer"))
         found["MILLRACE_STORE_READER"] = str(places.socket("store-reader"))
+    # Links lead to the port that `up` was started with.
+    address = control.read_state().get("address")
+    if address:
+        found["MILLRACE_PUBLIC_URL"] = address
     return found

@@ -233,7 +233,8 @@ def only_one() -> Iterator[None]:
             lock.seek(0)
             raise Problem(
                 f"Millrace is already running for {places.data()} (process {lock.read().strip()}). "
-                "See ./millrace status; stop it with ./millrace down; or start a second one with "
+                "See ./millrace status; ./millrace sign-in prints a new sign-in link; stop it with "
+                "./millrace down; or start a second one with "
                 "MILLRACE_DATA set to another folder and another --port."
             ) from None
         lock.truncate(0)

@@ -40,7 +40,10 @@ def set_up(username: str, workspace_name: str) -> User:
                 slug=workspace_name, defaults={"name": workspace_name.capitalize()}
             )
             Membership.objects.create(workspace=workspace, user=user, role=Role.ADMIN)
-            audit(None, workspace.pk, "member.add", "user", user.pk, role=Role.ADMIN.value)
+            audit(
+                None, workspace.pk, "member.add", "user", user.pk,
+                username=user.username, role=Role.ADMIN.value,
+            )  # fmt: skip
     return user
 
 
@@ -81,16 +84,16 @@ def redeem_sign_in_link(token: str) -> User:
             raise Forbidden(
                 "link_not_valid",
                 "This sign-in link is not valid: it was already used, was replaced or has expired.",
-                "Links work once. Run `./millrace up` for a new one, or ask an admin.",
+                "Links work once. Run `./millrace sign-in` for a new one, or ask an admin.",
             )
         user = SignInLink.objects.select_related("user").get(digest=_digest(token)).user
-        audit(user, None, "session.begin", "user", user.pk, by="link")
+        audit(user, None, "session.begin", "user", user.pk, username=user.username, by="link")
     return user
 
 
 def record_sign_in(user: User) -> None:
     """Record a sign-in by password in the audit log."""
-    audit(user, None, "session.begin", "user", user.pk, by="password")
+    audit(user, None, "session.begin", "user", user.pk, username=user.username, by="password")
 
 
 def record_failed_sign_in(username: str, *, locked: bool) -> None:
@@ -131,7 +134,7 @@ def set_password(actor: User, current: str, new: str) -> None:
         actor.save(update_fields=["password"])
         withdraw_links(actor)
         ApiToken.objects.filter(user=actor).delete()
-        audit(actor, None, "account.password", "user", actor.pk)
+        audit(actor, None, "account.password", "user", actor.pk, username=actor.username)
 
 
 def set_display_name(actor: User, display_name: str) -> None:
@@ -139,7 +142,10 @@ def set_display_name(actor: User, display_name: str) -> None:
     with transaction.atomic():
         actor.display_name = display_name
         actor.save(update_fields=["display_name"])
-        audit(actor, None, "account.rename", "user", actor.pk, display_name=display_name)
+        audit(
+            actor, None, "account.rename", "user", actor.pk,
+            username=actor.username, display_name=display_name,
+        )  # fmt: skip
 
 
 def create_token(actor: User, name: str, days: int) -> tuple[ApiToken, str]:
@@ -225,6 +231,7 @@ def change_role(actor: User, membership: Membership, role: Role) -> None:
             "member.role",
             "user",
             membership.user_id,
+            username=membership.user.username,
             role=role.value,
         )
 
@@ -234,7 +241,10 @@ def remove_member(actor: User, membership: Membership) -> None:
     require(actor, membership.workspace_id, Role.ADMIN)
     with transaction.atomic():
         _keep_an_admin(membership)
-        audit(actor, membership.workspace_id, "member.remove", "user", membership.user_id)
+        audit(
+            actor, membership.workspace_id, "member.remove", "user", membership.user_id,
+            username=membership.user.username,
+        )  # fmt: skip
         withdraw_links(membership.user)
         membership.delete()
 
@@ -274,7 +284,10 @@ def invite_again(actor: User, membership: Membership) -> str:
                 "administers the installation.",
                 "Sign in with a password, or ask the installation's admin for a link.",
             )
-        audit(actor, membership.workspace_id, "member.link", "user", membership.user_id)
+        audit(
+            actor, membership.workspace_id, "member.link", "user", membership.user_id,
+            username=membership.user.username,
+        )  # fmt: skip
         return issue_sign_in_link(membership.user)
 
 
@@ -288,7 +301,10 @@ def set_tests_required(actor: User, workspace: Workspace, required: bool) -> Non
     with transaction.atomic():
         workspace.tests_required = required
         workspace.save(update_fields=["tests_required"])
-        audit(actor, workspace.pk, "workspace.tests", "workspace", workspace.pk, required=required)
+        audit(
+            actor, workspace.pk, "workspace.tests", "workspace", workspace.pk,
+            name=workspace.name, required=required,
+        )  # fmt: skip
 
 
 def set_approval_required(actor: User, workspace: Workspace, required: bool) -> None:
@@ -306,6 +322,7 @@ def set_approval_required(actor: User, workspace: Workspace, required: bool) -> 
             "workspace.approval",
             "workspace",
             workspace.pk,
+            name=workspace.name,
             required=required,
         )
 
@@ -326,6 +343,7 @@ def set_topic_prefixes(actor: User, workspace: Workspace, prefixes: Sequence[str
             "workspace.topics",
             "workspace",
             workspace.pk,
+            name=workspace.name,
             topic_prefixes=list(prefixes),
         )
 

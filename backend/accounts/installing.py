@@ -25,7 +25,10 @@ def create_workspace(
     try:
         with transaction.atomic():
             workspace = Workspace.objects.create(slug=slug, name=name)
-            audit(actor, workspace.pk, "workspace.create", "workspace", workspace.pk, slug=slug)
+            audit(
+                actor, workspace.pk, "workspace.create", "workspace", workspace.pk,
+                name=name, slug=slug,
+            )  # fmt: skip
             user = User.objects.select_for_update().filter(username=admin).first()
             if user is None:
                 user = User(username=admin, created_in=workspace)
@@ -35,7 +38,10 @@ def create_workspace(
                 link = issue_sign_in_link(user)
             refuse_closed(user)
             row = Membership.objects.create(workspace=workspace, user=user, role=Role.ADMIN)
-            audit(actor, workspace.pk, "member.add", "user", user.pk, role=Role.ADMIN.value)
+            audit(
+                actor, workspace.pk, "member.add", "user", user.pk,
+                username=user.username, role=Role.ADMIN.value,
+            )  # fmt: skip
     except IntegrityError as error:
         raise Conflict(
             "workspace_exists",
@@ -60,7 +66,10 @@ def close_account(actor: User, user: User) -> None:
         _keep_an_installation_admin(row)
         _keep_admins_of_workspaces(row)
         for membership in row.memberships.all():
-            audit(actor, membership.workspace_id, "member.remove", "user", row.pk)
+            audit(
+                actor, membership.workspace_id, "member.remove", "user", row.pk,
+                username=row.username,
+            )  # fmt: skip
         row.memberships.all().delete()
         withdraw_links(row)
         ApiToken.objects.filter(user=row).delete()

@@ -98,8 +98,10 @@ class AuditEntry(models.Model):
     """An entry of the audit log. Actions write it, and it never changes."""
 
     workspace = models.ForeignKey(
-        Workspace, on_delete=models.CASCADE, related_name="audit", null=True, blank=True
+        Workspace, on_delete=models.SET_NULL, related_name="audit", null=True, blank=True
     )
+    #: slug of the workspace of the entry, once that is deleted
+    deleted_workspace = models.CharField(max_length=50, blank=True)
     actor = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     #: name of the actor at that time, kept after the account is deleted
     actor_name = models.CharField(max_length=150, blank=True)

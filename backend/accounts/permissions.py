@@ -46,8 +46,14 @@ def require_installation_admin(user: User) -> None:
         raise Forbidden(
             "installation_admin_needed",
             "Only the installation's admin can do this.",
-            "`./millrace up` prints a sign-in link for that account.",
+            "`./millrace sign-in` prints a sign-in link for that account.",
         )
+
+
+def require_owner(user: User, workspace: Workspace) -> None:
+    """Raise as `require` for everybody but admins of the workspace and of the installation."""
+    if not (user.is_active and user.is_superuser):
+        require(user, workspace.pk, Role.ADMIN)
 
 
 def workspace_for(user: User, slug: str, needed: Role = Role.VIEWER) -> Workspace:
@@ -56,6 +62,15 @@ def workspace_for(user: User, slug: str, needed: Role = Role.VIEWER) -> Workspac
     require(user, found.pk if found else 0, needed)
     if found is None:
         raise AssertionError("no role without a workspace")
+    return found
+
+
+def owned_workspace(user: User, slug: str) -> Workspace:
+    """Return the workspace with this slug to those who may delete it. Raises as `require_owner`."""
+    found = Workspace.objects.filter(slug=slug).first()
+    if found is None or not user.is_superuser:
+        return workspace_for(user, slug, Role.ADMIN)
+    require_owner(user, found)
     return found
 
 

@@ -39,6 +39,18 @@ class Observed(models.TextChoices):
     UNKNOWN = "unknown", "Unknown"
 
 
+class Shown(models.TextChoices):
+    """Groups of states by which lists of topologies are filtered."""
+
+    ACTIVE = "active", "Active"
+    PROBLEM = "problem", "Problem"
+    STOPPED = "stopped", "Stopped"
+    NONE = "none", "Not deployed"
+
+
+#: states that need a person, or of which nothing is known
+PROBLEMS = {Observed.FAILED, Observed.DEGRADED, Observed.UNKNOWN}
+
 #: states through which a deployment comes back after an outage
 RETURNING = {Observed.RUNNING, Observed.STARTING, Observed.RESTARTING}
 

@@ -111,7 +111,10 @@ def begin(actor: User, row: Deployment) -> KeptComparison:
         }
         shadow.comparison = found
         shadow.save(update_fields=["comparison"])
-        audit(actor, row.workspace_id, "deployment.compare", "deployment", row.pk)
+        audit(
+            actor, row.workspace_id, "deployment.compare", "deployment", row.pk,
+            topology=row.topology.name,
+        )  # fmt: skip
         transaction.on_commit(lambda: _wake(shadow.pk), robust=True)
     return found
 

@@ -113,10 +113,15 @@ def refuse_while_followed(row: Deployment) -> None:
         )
 
 
+def is_at_rest(row: Deployment) -> bool:
+    """Return whether no driver of the deployment runs or is being started."""
+    at_rest = row.observation.state in {Observed.STOPPED, Observed.FAILED, Observed.NEW}
+    return at_rest and row.live_run is None
+
+
 def refuse_while_it_runs(row: Deployment) -> None:
     """Raise Conflict unless the deployment has come to rest."""
-    at_rest = row.observation.state in {Observed.STOPPED, Observed.FAILED, Observed.NEW}
-    if not at_rest or row.live_run is not None:
+    if not is_at_rest(row):
         raise Conflict(
             "still_running",
             f"The deployment of “{row.topology.name}” is {row.observation.state}.",

@@ -340,8 +340,9 @@ def keep_version(deployment: int, number: int) -> None:
                 beginning=beginning_without(row, row.version.number),
             )
             audit(
-                None, row.workspace_id, "deployment.keep", "deployment", deployment, version=number
-            )
+                None, row.workspace_id, "deployment.keep", "deployment", deployment,
+                topology=row.topology.name, version=number,
+            )  # fmt: skip
             bump(deployment)
 
 
@@ -365,6 +366,7 @@ def fall_back(deployment: int) -> int | None:
             "deployment.fall_back",
             "deployment",
             deployment,
+            topology=row.topology.name,
             version=number,
             failed=failed,
         )

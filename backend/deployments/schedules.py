@@ -12,7 +12,7 @@ from zoneinfo import available_timezones
 import structlog
 from accounts.choices import Role
 from accounts.models import User
-from accounts.permissions import require
+from accounts.permissions import require, role_in
 from django.db import transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, NotFound
@@ -121,6 +121,15 @@ def _request(schedule: Schedule, wanted: ScheduleAction) -> None:
             "schedule_without_author",
             "The account that set the schedule was deleted.",
             "Set the schedule again.",
+        )
+    role = role_in(schedule.author, row.workspace_id)
+    if role is None or not role.allows(Role.OPERATOR):
+        name = schedule.author.shown_name
+        raise ApiError(
+            "schedule_author_may_not",
+            f"{name}, who set the schedule, can no longer start and stop deployments here.",
+            "Save the schedule again, to have it applied in your name.",
+            name=name,
         )
     if wanted == ScheduleAction.STOP:
         if row.desired == Desired.RUNNING:

@@ -133,8 +133,9 @@ def _addresses(host: str, port: int, allowed: Sequence[Network], seconds: float)
         raise Undeliverable(f"{host} cannot be resolved: {error}.") from error
     for each in addresses:
         if not may_reach(ipaddress.ip_address(each.partition("%")[0]), allowed):
+            found = f"{each} is" if host == each else f"{host} is {each},"
             raise Refused(
-                f"{host} is {each}, an address in a private network. List it in "
+                f"{found} an address in a private network. List it in "
                 "MILLRACE_WEBHOOK_NETWORKS to permit notifications to it."
             )
     return addresses

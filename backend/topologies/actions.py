@@ -210,7 +210,7 @@ def delete_draft(actor: User, draft: Draft) -> None:
         if deleted:
             audit(
                 actor, draft.topology.workspace_id, "draft.discard", "topology", draft.topology_id,
-                user=draft.user.username,
+                topology=draft.topology.name, user=draft.user.username,
             )  # fmt: skip
             if own:
                 topology_changed(draft.topology, actor)
@@ -257,6 +257,7 @@ def name_version(actor: User, version: Version, name: str) -> None:
             "version.name",
             "topology",
             version.topology_id,
+            topology=version.topology.name,
             number=version.number,
             name=name,
         )

@@ -129,6 +129,7 @@ def _changed(actor: User, comment: Comment, action: str) -> None:
         action,
         "topology",
         comment.topology_id,
+        topology=comment.topology.name,
         comment=comment.pk,
         node=comment.node,
     )

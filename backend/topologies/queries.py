@@ -2,8 +2,9 @@
 
 from accounts.models import User
 from accounts.permissions import visible
+from deployments.choices import PROBLEMS, Observed, Shown
 from deployments.models import Deployment
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
@@ -30,6 +31,21 @@ def whole(topologies: QuerySet[Topology], reader: User) -> QuerySet[Topology]:
                 .defer("version__document"),
             )
         )
+    )
+
+
+def in_state(topologies: QuerySet[Topology], state: Shown) -> QuerySet[Topology]:
+    """Return the topologies that have a deployment in one of these states, or none at all."""
+    own = Deployment.objects.filter(topology=OuterRef("pk"), is_shadow=False)
+    problem = Q(observation__state__in=PROBLEMS) | Q(observation__outage__isnull=False)
+    stopped = Q(observation__state=Observed.STOPPED)
+    return topologies.filter(
+        {
+            Shown.ACTIVE: Exists(own.exclude(stopped | Q(observation__state=Observed.FAILED))),
+            Shown.PROBLEM: Exists(own.filter(problem)),
+            Shown.STOPPED: Exists(own.filter(stopped)),
+            Shown.NONE: ~Exists(own),
+        }[state]
     )
 
 

@@ -66,4 +66,7 @@ def delete_test(actor: User, test: TopologyTest) -> None:
 
 
 def _audit(actor: User, topology: Topology, what: str, name: str) -> None:
-    audit(actor, topology.workspace_id, f"test.{what}", "topology", topology.pk, name=name)
+    audit(
+        actor, topology.workspace_id, f"test.{what}", "topology", topology.pk,
+        topology=topology.name, name=name,
+    )  # fmt: skip

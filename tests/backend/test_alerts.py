@@ -429,7 +429,7 @@ def test_a_webhook_is_checked_when_it_is_saved_and_again_when_it_is_sent(
     found = client.get("/api/workspaces/main/alerts").json()["results"]
     errors = {each["error"] for alert in found for each in alert["deliveries"]}
     assert len(errors) == 2
-    assert any("127.0.0.1, an address in a private network" in each for each in errors)
+    assert any("127.0.0.1 is an address in a private network" in each for each in errors)
     assert any("later.invalid cannot be resolved" in each for each in errors)
 
 

@@ -266,9 +266,11 @@ def test_the_commands_of_the_launcher_find_the_parts_of_this_machine(
     run.mkdir()
     (run / "ports.json").write_text('{"redis": 7001, "broker": 7002}')
     (run / "redis-password").write_text("secret\n")
+    (run / "state.json").write_text('{"address": "http://127.0.0.1:9000"}')
     found = launched.environment()
     assert found["REDIS_URL"] == "redis://:secret@127.0.0.1:7001/0"
     assert found["KAFKA_BOOTSTRAP_SERVERS"] == "127.0.0.1:7002"
+    assert found["MILLRACE_PUBLIC_URL"] == "http://127.0.0.1:9000", "links lead to this port"
     assert found["MILLRACE_ANALYZER"] == str(run / "services" / "analyzer")
 
 

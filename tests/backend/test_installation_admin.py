@@ -10,7 +10,7 @@ from accounts import actions, installing
 from accounts.choices import Role
 from accounts.models import ApiToken, AuditEntry, SignInLink, User, Workspace
 from django.core.management import CommandError, call_command
-from millrace_backend.errors import Conflict
+from millrace_backend.errors import Conflict, Forbidden
 from topologies.actions import save_draft
 from topologies.models import Draft, Topology
 
@@ -166,6 +166,31 @@ def test_the_command_does_what_the_page_does(chief: User, people: People) -> Non
         command("demote", "chief")
     with pytest.raises(CommandError, match="no account 'nobody'"):
         command("close", "nobody", "--yes")
+
+
+def test_a_command_prints_a_new_sign_in_link_that_ends_the_one_before(
+    chief: User, people: People
+) -> None:
+    def printed(*arguments: str) -> tuple[str, str]:
+        out = io.StringIO()
+        call_command("millrace_sign_in", *arguments, stdout=out)
+        name, _, link = out.getvalue().strip().removeprefix("Sign in once as ").partition(": ")
+        return name, link.rsplit("/", 1)[1]
+
+    lost = actions.issue_sign_in_link(chief).rsplit("/", 1)[1]
+    name, token = printed()
+    assert name == "chief"
+    with pytest.raises(Forbidden, match="not valid"):
+        actions.redeem_sign_in_link(lost)
+    assert actions.redeem_sign_in_link(token) == chief
+    name, token = printed("viewer")
+    assert (name, actions.redeem_sign_in_link(token)) == ("viewer", people.viewer)
+    assert AuditEntry.objects.get(action="account.link", detail__username="viewer").actor == chief
+    with pytest.raises(CommandError, match="no account 'nobody'"):
+        printed("nobody")
+    installing.close_account(chief, people.viewer)
+    with pytest.raises(CommandError, match="viewer is closed"):
+        printed("viewer")
 
 
 def test_the_command_closes_nothing_without_the_typed_name(

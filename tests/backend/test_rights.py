@@ -126,6 +126,7 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 QUERIES = {
     "deployment_figures": "?figure=lag",
+    "workspace_delete": "?name=Main",
     "live": "?topology={topology}",
     "deployment_plan": "?version=2",
     "deployment_promotion": "?environment=prod",

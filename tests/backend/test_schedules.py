@@ -140,7 +140,8 @@ def test_a_schedule_of_somebody_who_may_not_says_so_and_goes_on(
     schedules.apply_due()
     assert Deployment.objects.get().desired == "running"
     shown = admin.get(f"/api/deployments/{deployment.pk}").json()["schedule"]
-    assert shown["failure"]["code"] == "role_too_small"
+    assert shown["failure"]["code"] == "schedule_author_may_not"
+    assert shown["failure"]["message"].startswith(people.operator.shown_name)
     assert datetime.fromisoformat(shown["next_at"]) > timezone.now()
     due(deployment, running=False)
     Schedule.objects.update(author=None)

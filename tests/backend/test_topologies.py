@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from accounts.models import AuditEntry
+from deployments.actions import create_deployment
+from deployments.models import Observation
 from topologies import actions
 from topologies.models import Draft, Topology, Version, hash_of
 
@@ -319,6 +321,32 @@ def test_lists_are_searched_ordered_and_paged(people: People, client_of: Client)
     refused = client.get("/api/workspaces/main/topologies?ordering=secret")
     assert refused.json()["error"]["code"] == "unknown_ordering"
     assert client.get("/api/workspaces/main/topologies?page=9").status_code == 404
+
+
+def test_topologies_are_listed_by_what_their_deployments_do(
+    people: People, client_of: Client
+) -> None:
+    states = ("running", "degraded", "failed", "stopped")
+    for state in (*states, "never"):
+        made = actions.create_topology(people.operator, people.workspace, state, document("a"))
+        if state != "never":
+            row = create_deployment(people.operator, made, 1, "local", {})
+            Observation.objects.filter(deployment=row).update(state=state)
+    waiting = Observation.objects.get(deployment__topology__name="running")
+    client = client_of(people.viewer)
+
+    def listed(state: str) -> set[str]:
+        answer = client.get(f"/api/workspaces/main/topologies?state={state}").json()
+        return {each["name"] for each in answer["results"]}
+
+    assert listed("active") == {"running", "degraded"}
+    assert listed("problem") == {"degraded", "failed"}
+    assert listed("stopped") == {"stopped"}
+    assert listed("none") == {"never"}
+    waiting.outage = {"code": "broker_unreachable"}
+    waiting.save()
+    assert listed("problem") == {"running", "degraded", "failed"}
+    assert client.get("/api/workspaces/main/topologies?state=odd").status_code == 400
 
 
 def test_deleting_a_topology_takes_its_versions_and_leaves_the_audit(

@@ -145,7 +145,7 @@ class AccountLinkView(InstallationView):
 
 
 class InstallationAuditView(InstallationView):
-    """Audit entries without a workspace: sign-ins, accounts, tokens."""
+    """Audit entries without a workspace: sign-ins, accounts, tokens, and deleted workspaces."""
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
@@ -157,5 +157,5 @@ class InstallationAuditView(InstallationView):
         return self.page(
             AuditEntry.objects.filter(workspace=None),
             shapes.AuditEntrySerializer,
-            search=["actor_name", "action", "address"],
+            search=["actor_name", "action", "address", "deleted_workspace"],
         )

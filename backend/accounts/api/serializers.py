@@ -165,6 +165,25 @@ class LinkSerializer(serializers.Serializer[Any]):
     sign_in_link = serializers.CharField(read_only=True)
 
 
+class WorkspaceContentsSerializer(serializers.Serializer[Any]):
+    """What is deleted with a workspace."""
+
+    slug = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    topologies = serializers.IntegerField(read_only=True)
+    deployments = serializers.IntegerField(read_only=True)
+    running = serializers.IntegerField(
+        read_only=True, help_text="Deployments with which it cannot be deleted."
+    )
+    members = serializers.IntegerField(read_only=True)
+
+
+class WorkspaceDeletionSerializer(serializers.Serializer[Any]):
+    """The confirmation of a deletion."""
+
+    name = serializers.CharField(help_text="The workspace's name.")
+
+
 class WorkspaceRulesSerializer(serializers.Serializer[Any]):
     """Rules that the admins of a workspace set."""
 
@@ -283,5 +302,11 @@ class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
             "subject",
             "subject_id",
             "detail",
+            "deleted_workspace",
         ]
         read_only_fields = fields
+        extra_kwargs: ClassVar = {
+            "deleted_workspace": {
+                "help_text": "Slug of the workspace in which it was done, if it was deleted since."
+            }
+        }

@@ -18,6 +18,7 @@ urlpatterns = [
     path("installation/accounts/<int:account>", installation.InstallationAccountView.as_view()),
     path("installation/accounts/<int:account>/link", installation.AccountLinkView.as_view()),
     path("installation/audit", installation.InstallationAuditView.as_view()),
+    path("workspaces/<slug:workspace>", views.WorkspaceView.as_view()),
     path("workspaces/<slug:workspace>/members", views.MembersView.as_view()),
     path("workspaces/<slug:workspace>/members/<int:member>", views.MemberView.as_view()),
     path("workspaces/<slug:workspace>/members/<int:member>/link", views.MemberLinkView.as_view()),

@@ -16,11 +16,11 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import actions
+from accounts import actions, deleting
 from accounts.api import serializers as shapes
 from accounts.choices import Role
 from accounts.models import ApiToken, Membership, User
-from accounts.permissions import require, workspace_for
+from accounts.permissions import owned_workspace, require, workspace_for
 
 
 def session_of(user: Any) -> dict[str, Any]:
@@ -180,6 +180,35 @@ class TokenView(ApiView):
     def delete(self, request: Request, token: int) -> Response:
         """Revoke a token."""
         actions.revoke_token(self.person, token)
+        return Response(status=204)
+
+
+class WorkspaceView(ApiView):
+    """A workspace, for those who may delete it: its admins, and the installation's."""
+
+    session_only = frozenset({"DELETE"})
+
+    @extend_schema(responses=shapes.WorkspaceContentsSerializer, operation_id="workspace_contents")
+    def get(self, request: Request, workspace: str) -> Response:
+        """Return what is deleted with the workspace (admin, or admin of the installation)."""
+        found = owned_workspace(self.person, workspace)
+        contents = deleting.contents_of(self.person, found)
+        return Response(shapes.WorkspaceContentsSerializer(contents).data)
+
+    @extend_schema(
+        parameters=[shapes.WorkspaceDeletionSerializer],
+        responses={204: None},
+        operation_id="workspace_delete",
+    )
+    def delete(self, request: Request, workspace: str) -> Response:
+        """Delete a workspace with all that it contains (admin, or admin of the installation).
+
+        409 while one of its deployments runs. Accounts, topics in Kafka, a git repository and the
+        audit entries remain; the latter are in the log of the installation.
+        """
+        asked = valid(shapes.WorkspaceDeletionSerializer, request.query_params)
+        found = owned_workspace(self.person, workspace)
+        deleting.delete_workspace(self.person, found, asked["name"])
         return Response(status=204)
 
 

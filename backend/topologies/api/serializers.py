@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from deployments.choices import Desired, Environment, Observed
+from deployments.choices import Desired, Environment, Observed, Shown
 from drf_spectacular.utils import extend_schema_field
 from millrace_backend.names import NameField
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField
 from topologies.models import Draft, Topology, Version, VersionApproval
+
+
+class TopologyQuerySerializer(serializers.Serializer[Any]):
+    """Which topologies are listed."""
+
+    state = serializers.ChoiceField(
+        choices=Shown.choices,
+        required=False,
+        help_text="Only those with a deployment that is active, has a problem or is stopped, or "
+        "without any.",
+    )
 
 
 class DeploymentBriefSerializer(serializers.Serializer[Any]):

@@ -8,6 +8,7 @@ from accounts.choices import Role
 from accounts.models import User
 from accounts.permissions import workspace_for
 from catalog.templates import template
+from deployments.choices import Shown
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -36,7 +37,7 @@ from topologies.compiling import compiled
 from topologies.environments import ENVIRONMENTS, document_in
 from topologies.exporting import export, file_name
 from topologies.models import Draft, Topology, Version, empty_document
-from topologies.queries import visible_topologies, whole
+from topologies.queries import in_state, visible_topologies, whole
 from topologies.templating import create_from_template
 from topologies.topics import refusals
 
@@ -91,15 +92,24 @@ class TopologiesView(ApiView):
     """The topologies of a workspace."""
 
     @extend_schema(
-        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER, ordering_parameter(ORDERINGS)],
+        parameters=[
+            *PAGE_PARAMETERS,
+            SEARCH_PARAMETER,
+            ordering_parameter(ORDERINGS),
+            shapes.TopologyQuerySerializer,
+        ],
         responses=paged(shapes.TopologySerializer),
         operation_id="topology_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
         """List the workspace's topologies, last changed first."""
         found = workspace_for(self.person, workspace)
+        rows = whole(Topology.objects.filter(workspace=found, is_fragment=False), self.person)
+        asked = valid(shapes.TopologyQuerySerializer, request.query_params)
+        if "state" in asked:
+            rows = in_state(rows, Shown(asked["state"]))
         return self.page(
-            whole(Topology.objects.filter(workspace=found, is_fragment=False), self.person),
+            rows,
             shapes.TopologySerializer,
             search=["name", "description"],
             ordering=ORDERINGS,

@@ -62,7 +62,7 @@ def bind(
         Workspace.objects.select_for_update().get(pk=workspace.pk)
         found = Repository.objects.filter(workspace=workspace).first()
         if found is not None and (found.url, found.branch, found.folder) != (url, branch, folder):
-            _forget(found)
+            forget(found)
             found = None
         if found is None:
             found = Repository(workspace=workspace, url=url, branch=branch, folder=folder)
@@ -74,6 +74,7 @@ def bind(
             "repository.bind",
             "workspace",
             workspace.pk,
+            name=workspace.name,
             url=url,
             branch=branch,
             folder=folder,
@@ -88,8 +89,11 @@ def unbind(actor: User, workspace: Workspace) -> None:
     require(actor, workspace.pk, Role.ADMIN)
     found = repository_of(workspace)
     with transaction.atomic():
-        audit(actor, workspace.pk, "repository.unbind", "workspace", workspace.pk, url=found.url)
-        _forget(found)
+        audit(
+            actor, workspace.pk, "repository.unbind", "workspace", workspace.pk,
+            name=workspace.name, url=found.url,
+        )  # fmt: skip
+        forget(found)
 
 
 def request_sync(actor: User, workspace: Workspace, *, accept_history: bool = False) -> Repository:
@@ -110,6 +114,7 @@ def request_sync(actor: User, workspace: Workspace, *, accept_history: bool = Fa
                 "repository.accept_history",
                 "workspace",
                 workspace.pk,
+                name=workspace.name,
                 url=found.url,
                 branch=found.branch,
             )
@@ -151,7 +156,8 @@ def _send(repository: int) -> None:
         log.warning("git could not be queued", repository=repository, reason=str(error))
 
 
-def _forget(repository: Repository) -> None:
+def forget(repository: Repository) -> None:
+    """Delete the row now, and the copy of the repository on commit. Requires a transaction."""
     workspace = repository.workspace_id
     VersionCommit.objects.filter(version__topology__workspace=workspace).delete()
     repository.delete()

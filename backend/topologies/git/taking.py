@@ -191,6 +191,7 @@ def take(
             "repository.take",
             "topology",
             row.topology_id,
+            topology=row.topology.name,
             folder=folder,
             commit=commit,
             version=row.topology.latest_number,

@@ -24,6 +24,9 @@ const NEW: NewAlertRule = {
   enabled: true,
 };
 
+/** Fields that show what is wrong in them. */
+const SHOWN = ["name", "topology", "threshold", "for_seconds", "webhook", "mail"];
+
 interface Asked {
   readonly ws: string;
   readonly rule: AlertRule | null;
@@ -148,7 +151,9 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
           checked={values.enabled}
           onChange={(event) => set({ enabled: event.currentTarget.checked })}
         />
-        {error === null ? null : <Note tone="failed">{error.text}</Note>}
+        {error === null || SHOWN.some((field) => error.fields[field] !== undefined) ? null : (
+          <Note tone="failed">{error.text}</Note>
+        )}
         <DialogEnd
           onCancel={onClose}
           type="submit"

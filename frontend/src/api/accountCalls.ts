@@ -19,6 +19,7 @@ import type {
   Role,
   Session,
   TokenPage,
+  WorkspaceContents,
   WorkspaceRules,
   WorkspaceRulesChange,
   WorkspaceSettings,
@@ -112,6 +113,17 @@ export const setTopicPrefixes = (
 
 export const createWorkspace = (workspace: NewWorkspace): Promise<CreatedWorkspace> =>
   answer(api.POST("/api/installation/workspaces", { body: workspace }));
+
+/** What is deleted with a workspace, for those who may delete it. */
+export const getWorkspaceContents = (workspace: string): Promise<WorkspaceContents> =>
+  answer(api.GET("/api/workspaces/{workspace}", { params: { path: { workspace } } }));
+
+export const deleteWorkspace = (workspace: string, name: string) =>
+  api.DELETE("/api/workspaces/{workspace}", { params: { path: { workspace }, query: { name } } });
+
+/** The audit log of the installation, for its admins: what was done in no workspace, or in one that is deleted. */
+export const listInstallationAudit = (query: PageQuery): Promise<AuditEntryPage> =>
+  answer(api.GET("/api/installation/audit", { params: { query } }));
 
 export const changeAccount = (account: number, change: AccountChange): Promise<Account> =>
   answer(

@@ -60,6 +60,8 @@ describe("the API client", () => {
       expect(new ApiError(409, { error: taken }).fields.name).toBe(
         "这个名称已被使用。请选择其他名称。",
       );
+      const listed = { code: "invalid", fields: { mail: { 1: ["Wrong."], 2: ["Wrong."] } } };
+      expect(new ApiError(400, { error: listed }).fields.mail).toBe("Wrong.");
       const field = { code: "invalid", found: "name: 必填。", fields: { name: ["必填。"] } };
       expect(new ApiError(400, { error: field })).toMatchObject({
         message: "请求无效：name: 必填。",

@@ -5,12 +5,20 @@ import type { paths } from "../schema";
 import { diagnosticTexts, errorText, language, phrase, t } from "../ui/i18n";
 import { type Cause, describeCause } from "./prose";
 
+/** What is wrong in a field; of a list, by the number of the item. */
+type Texts = string | readonly Texts[] | { readonly [part: string]: Texts };
+
+function joined(texts: Texts): string {
+  if (typeof texts === "string") return texts;
+  return [...new Set(Object.values(texts).map(joined))].filter(Boolean).join(" ");
+}
+
 interface ErrorEnvelope {
   error?: {
     code?: string;
     message?: string;
     hint?: string | null;
-    fields?: Record<string, string[] | string>;
+    fields?: Record<string, Texts>;
     facts?: Record<string, string>;
     /** The reason that the message quotes. */
     cause?: Cause | null;
@@ -43,7 +51,7 @@ export class ApiError extends Error {
     this.hint = (known === undefined ? (found?.hint ?? error.hint) : null) ?? null;
     this.fields = {};
     for (const [name, texts] of Object.entries(error.fields ?? {})) {
-      const text = Array.isArray(texts) ? texts.join(" ") : String(texts);
+      const text = joined(texts);
       // Django translates its own field errors; those of other codes are replaced by the translated message.
       this.fields[name] = (this.code === "invalid" ? undefined : (known ?? found?.message)) ?? text;
     }

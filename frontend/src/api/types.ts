@@ -44,6 +44,7 @@ export type OutsideChangeDetail = Omit<
   mine: Version | null;
   base: Version | null;
 };
+export type WorkspaceContents = Schemas["WorkspaceContents"];
 export type WorkspaceSettings = Schemas["WorkspaceSettings"];
 export type WorkspaceSettingsPage = Schemas["WorkspaceSettingsPage"];
 export type AccountPage = Schemas["AccountOverviewPage"];

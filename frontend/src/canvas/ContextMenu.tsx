@@ -42,7 +42,16 @@ const INNER = [
   null,
   "zoom-selection",
 ];
-const EDGE = ["pin-records", "unpin-records", null, "bend-edge", "straighten-edge", null, "delete"];
+const EDGE = [
+  "add-rule",
+  "pin-records",
+  "unpin-records",
+  null,
+  "bend-edge",
+  "straighten-edge",
+  null,
+  "delete",
+];
 const BEND = ["remove-bend", "straighten-edge"];
 const GROUP = [
   "fold-group",

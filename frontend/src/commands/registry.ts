@@ -1,6 +1,7 @@
 /** All commands: the designer's own and those that the page adds. */
 
 import { addNode } from "./addNode";
+import { addRule } from "./addRule";
 import * as arrange from "./arrange";
 import { autoLayout } from "./autoLayout";
 import * as bends from "./bends";
@@ -51,6 +52,7 @@ const own: readonly Command[] = [
   removeAndReconnect,
   connectNodes,
   connectTo,
+  addRule,
   editNode,
   renameNode,
   selectAll,

@@ -22,6 +22,7 @@ export const zh = {
   Cut: "剪切",
   "Duplicate {n} {n, plural, one {node} other {nodes}}": "复制 {n} 个节点",
   "Edit the node": "编辑节点",
+  "Add a rule": "添加规则",
   "Download the document as JSON": "下载文档 (JSON)",
   "Go to the next problem": "转到下一个问题",
   "Commands…": "命令…",

@@ -26,7 +26,7 @@ import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { jvmOf, sharesJvm } from "./jvm";
-import { nextText, openSchedule, timesText } from "./schedule";
+import { missedText, nextText, openSchedule, timesText } from "./schedule";
 import { standbyOf } from "./standby";
 import { hideSteps, openDelete, openScale, openShadow, openStart, totalOf } from "./steps";
 
@@ -94,7 +94,9 @@ export function DeploymentCard(props: {
       ) : null}
       <DeploymentSteps deployment={deployment} />
       {deployment.run === null ? null : <RunLine deployment={deployment} />}
-      {deployment.schedule === null ? null : <ScheduleLine schedule={deployment.schedule} />}
+      {deployment.schedule === null ? null : (
+        <ScheduleLine schedule={deployment.schedule} operator={props.operator} />
+      )}
       {props.operator ? <Actions deployment={deployment} /> : null}
     </>
   );
@@ -144,7 +146,8 @@ function RunLine({ deployment }: { deployment: Deployment }) {
 const SOON_MS = 60_000;
 
 /** When the deployment runs, what comes next, and why the last time was missed. */
-function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule"]> }) {
+function ScheduleLine(props: { schedule: NonNullable<Deployment["schedule"]>; operator: boolean }) {
+  const { schedule } = props;
   const now = useNow(10_000);
   const next = millis(schedule.next_at);
   const { failure } = schedule;
@@ -161,12 +164,23 @@ function ScheduleLine({ schedule }: { schedule: NonNullable<Deployment["schedule
         )}
         {failure === null ? null : (
           <p className={classes.missed}>
+            {missedText(schedule)}{" "}
             {new ApiError(409, { error: { ...failure, ...failure.facts } }).text}
+            {props.operator ? (
+              <Button variant="subtle" size="compact-xs" onClick={setAgain}>
+                {t("Schedule…")}
+              </Button>
+            ) : null}
           </p>
         )}
       </div>
     </div>
   );
+}
+
+function setAgain(): void {
+  hideSteps();
+  openSchedule(true);
 }
 
 /** The menu of rarer actions, the last of which open the schedule and delete a deployment at rest. */
@@ -182,10 +196,7 @@ function MoreActions({ children, deletable }: { children?: ReactNode; deletable?
         {children}
         <Menu.Item
           leftSection={<IconCalendar size={16} stroke={1.5} />}
-          onClick={() => {
-            hideSteps();
-            openSchedule(true);
-          }}
+          onClick={setAgain}
           data-testid="schedule-open"
         >
           {t("Schedule…")}

@@ -1,4 +1,5 @@
 import { Popover, UnstyledButton } from "@mantine/core";
+import IconMissed from "@tabler/icons-react/dist/esm/icons/IconCalendarExclamation.mjs";
 import { Suspense, useRef } from "react";
 import { StatePill } from "../live/StatePill";
 import { versionOf } from "../live/states";
@@ -43,6 +44,16 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
             version={versionOf(deployment)}
             waiting={deployment.outage !== null}
           />
+          {deployment.schedule?.failure == null ? null : (
+            <IconMissed
+              size={16}
+              stroke={1.5}
+              className={classes.missed}
+              role="img"
+              aria-label={t("The schedule could not be applied")}
+              data-testid="schedule-missed"
+            />
+          )}
         </UnstyledButton>
       </Popover.Target>
       <Popover.Dropdown className={classes.card}>

@@ -5,7 +5,7 @@ import { render, type, until } from "../testing/rendering";
 import { aDeployment } from "../testing/samples";
 import { DeploymentCard } from "./DeploymentCard";
 import { ScheduleDialog } from "./ScheduleDialog";
-import { daysText, problemOfTimes, timesText } from "./schedule";
+import { daysText, openSchedule, problemOfTimes, timesText, useScheduling } from "./schedule";
 
 const WEEK = { days: [1, 2, 3, 4, 5], start: "08:00", stop: "18:00" };
 const SCHEDULE = {
@@ -80,12 +80,18 @@ test("times are set by days, start and stop, and removed", async () => {
 
 test("the card shows when it runs, the next start, and why the last one was missed", async () => {
   const failure = { code: "x", message: "No account.", hint: "Set it again.", facts: {} };
-  const deployment = aDeployment({ schedule: { ...SCHEDULE, failure } });
+  const last = { last_action: "stop", last_at: "2026-01-05T17:00:00Z", deviates: true } as const;
+  const deployment = aDeployment({ schedule: { ...SCHEDULE, ...last, failure } });
   const close = await render(<DeploymentCard deployment={deployment} state="running" operator />);
   const line = find("[data-testid=schedule-line]")?.textContent;
   expect(line).toContain("Mon–Fri 08:00–18:00 Europe/Berlin");
-  expect(line).toContain("Next start");
-  expect(line).toContain("No account. Set it again.");
+  // Nobody started or stopped it outside its times.
+  expect(line).toMatch(/Berlin ?Next start/);
+  const again = [...document.querySelectorAll("[data-testid=schedule-line] button")];
+  await act(async () => (again[0] as HTMLButtonElement).click());
+  expect(useScheduling.getState().open).toBe(true);
+  openSchedule(false);
+  expect(line).toMatch(/It was not stopped at 2026-01-05 .*\. No account\. Set it again\./);
   await close();
 });
 

@@ -2,6 +2,7 @@
 
 import { create } from "zustand";
 import type { Deployment, ScheduleTimes } from "../api/types";
+import { moment } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 
 type Schedule = NonNullable<Deployment["schedule"]>;
@@ -54,9 +55,19 @@ export function problemOfTimes({ days, start, stop }: ScheduleTimes): string | n
     : t("Enter times such as 08:00.");
 }
 
+/** What the schedule should have done last and could not; its reason follows. */
+export function missedText({ last_action, last_at }: Schedule): string {
+  const time = last_at === null ? "" : moment(last_at);
+  return last_action === "stop"
+    ? t("It was not stopped at {time}.", { time })
+    : t("It was not started at {time}.", { time });
+}
+
 /** What comes next, without the time, and what a person did before, if it runs to no schedule. */
-export function nextText({ deviates, next_action }: Schedule): string {
-  if (!deviates) return next_action === "start" ? t("Next start") : t("Next stop");
+export function nextText({ deviates, failure, next_action }: Schedule): string {
+  // It runs to no schedule because that could not be applied.
+  if (!deviates || failure !== null)
+    return next_action === "start" ? t("Next start") : t("Next stop");
   return next_action === "start"
     ? t("Stopped within its times. Next start")
     : t("Started outside its times. Next stop");

@@ -19,7 +19,6 @@ export const zh = {
   "designer.requires_this_is_stream": "需要{needs}，这里是流：中间加入“转为表”",
   "designer.requires_stream_this_is_add": "需要流，这里是{found}：中间加入“转为流”",
   "Requires a {needs}, this is a {found}": "需要{needs}，这里是{found}",
-  expired: "已过期",
   "Found nothing to join": "没有找到可连接的内容",
   rejected: "被拒绝",
   "Rejected by the rule and forwarded": "被规则拒绝，仍转发",

@@ -23,13 +23,13 @@ function shownAt(): { text: string; page: number } {
   };
 }
 
-/** Puts search and page into the address, so that a link to them can be shared, and a reload and *Back* keep them. */
-function noteShown(text: string, page: number): void {
+/** Puts values into the address, so that a link to them can be shared, and a reload and *Back* keep them; none if empty. */
+export function noteInAddress(values: Readonly<Record<string, string>>): void {
   const address = new URL(location.href);
-  const set = (name: string, value: string, usual: string) =>
-    value === usual ? address.searchParams.delete(name) : address.searchParams.set(name, value);
-  set(SEARCH, text, "");
-  set(PAGE, String(page), "1");
+  for (const [name, value] of Object.entries(values)) {
+    if (value === "") address.searchParams.delete(name);
+    else address.searchParams.set(name, value);
+  }
   history.replaceState(history.state, "", address);
 }
 
@@ -51,7 +51,8 @@ export function usePages<List extends { count: number }>(
   const show = (next: string, number: number) => {
     setTyped(next);
     turn(number);
-    if (inAddress) noteShown(next.trim(), number);
+    if (inAddress)
+      noteInAddress({ [SEARCH]: next.trim(), [PAGE]: number === 1 ? "" : `${number}` });
   };
   const search = (next: string) => show(limited(next), 1);
   const setPage = (number: number) => show(typed, number);

@@ -471,21 +471,29 @@ function partsOf(
 const localOf = (id: string, node: string) =>
   id.startsWith(`${node}${SEPARATOR}`) ? id.slice(node.length + SEPARATOR.length) : id;
 
-/** The edges between the nodes that run, by id: with all fragments opened. */
-export function edgesThatRun(document: TopologyDocument): ReadonlyMap<string, DocumentEdge> {
+/** The document with the nodes of fragments in place of the fragment nodes that `which` chooses, those within them too. */
+export function expanded(
+  document: TopologyDocument,
+  which: (node: DocumentNode) => boolean = () => true,
+): TopologyDocument {
   let now = document;
   while (now.nodes.length <= MOST_NODES && now.edges.length <= MOST_EDGES) {
     const node = now.nodes.find(
-      (each) => isFragment(each) && definitionOf(document.fragments, each) !== undefined,
+      (each) =>
+        isFragment(each) && definitionOf(document.fragments, each) !== undefined && which(each),
     );
     const definition = node && definitionOf(document.fragments, node);
     if (node === undefined || definition === undefined) break;
-    const inside = insideOf(now, node, definition, (text) => text);
+    const inside = insideOf(now, node, definition, filling(node, definition));
     const nodes = now.nodes.flatMap((each) => (each === node ? inside.nodes : [each]));
     now = { ...now, nodes, edges: inside.edges };
   }
-  return new Map(now.edges.map((edge) => [edgeId(edge), edge]));
+  return now;
 }
+
+/** The edges between the nodes that run, by id: with all fragments opened. */
+export const edgesThatRun = (document: TopologyDocument): ReadonlyMap<string, DocumentEdge> =>
+  new Map(expanded(document).edges.map((edge) => [edgeId(edge), edge]));
 
 /** Whether records can be pinned on an edge: the nodes at its ends are drawn as they run, or it is the document's. */
 export function canBePinned(document: TopologyDocument, drawn: Drawn, edge: DocumentEdge): boolean {

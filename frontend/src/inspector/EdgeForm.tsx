@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
-import { addKind } from "../commands/addNode";
-import { commandContext } from "../commands/command";
+import { addRule } from "../commands/addRule";
+import { canRun, commandContext } from "../commands/command";
 import { pinRecords } from "../commands/part";
 import { canvas } from "../designer/canvasApi";
 import { canPin, isShuffle } from "../designer/derived";
@@ -47,6 +47,7 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
   const readOnly = useDesigner((state) => state.readOnly);
   const shuffle = useDesigner((state) => isShuffle(state, edge));
   const pinnable = useDesigner((state) => canPin(state, edge));
+  const ruled = useDesigner(() => canRun(addRule, commandContext()));
   const pinned = pinOn(document, edgeId(edge));
   const source = findNode(document, edge.source);
   const target = findNode(document, edge.target);
@@ -127,14 +128,9 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
               {t("Insert a node…")}
             </Button>
           )}
-          {type?.role === "stream" && !within ? (
-            <Button
-              data-testid="add-rule"
-              onClick={() =>
-                addKind("filter", { edge: edgeId(edge), params: { rejected: "count" } })
-              }
-            >
-              {t("Add a rule")}
+          {ruled ? (
+            <Button data-testid="add-rule" onClick={() => void addRule.run(commandContext())}>
+              {addRule.title()}
             </Button>
           ) : null}
           {within ? null : (

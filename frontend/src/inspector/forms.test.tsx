@@ -315,6 +315,11 @@ test("a rule is a filter in the edge of a stream that counts what it rejects", a
     [made.id, sink],
   ]);
   expect(useDesigner.getState().selection.nodes).toEqual([made.id]);
+  // The cursor goes into what a rule needs first.
+  expect(useDesigner.getState().focusRequest).toMatchObject({
+    node: made.id,
+    parameter: "predicate",
+  });
 });
 
 test("a source leads to the records of each of its topics", async () => {

@@ -8,7 +8,6 @@ export const zh = {
   "Add a field": "添加字段",
   "Field {n}": "字段 {n}",
   "Type of field {n}": "字段 {n} 的类型",
-  "Add a rule": "添加规则",
   "inspector.cluster_does_not_respond": "Kafka 集群没有响应：不会列出已有的主题。",
   "inspector.partitions_and_records": "{partitions} 个分区 · {records}",
   "inspector.no_samples_here": "模拟一次，或在连线上固定记录，即可看到它得出的值。",

@@ -1,4 +1,4 @@
-import { listAudit } from "../api/accountCalls";
+import type { AuditEntryPage, PageQuery } from "../api/types";
 import { CardTable } from "../frame/CardTable";
 import { ListFrame } from "../frame/ListFrame";
 import { usePages } from "../frame/paging";
@@ -9,13 +9,17 @@ import { actionText, factsText, subjectText } from "./auditTexts";
 
 const ROWS = 10;
 
-/** Who did what in the workspace, newest first. */
-export function Audit({ ws }: { ws: string }) {
-  const paging = usePages(["audit", ws], (query) => listAudit(ws, query), { size: ROWS });
+/** Who did what, newest first: in a workspace, or in the installation. */
+export function Audit(props: {
+  of: readonly string[];
+  list: (query: PageQuery) => Promise<AuditEntryPage>;
+  about: string;
+}) {
+  const paging = usePages(props.of, props.list, { size: ROWS });
   return (
     <ListFrame
       title={t("Audit log")}
-      about={t("Who did what in this workspace, newest first.")}
+      about={props.about}
       paging={paging}
       search={t("Search the audit log")}
       searches={t("Search by person or action")}

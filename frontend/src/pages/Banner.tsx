@@ -15,6 +15,7 @@ import { Note } from "../ui";
 import { hour, span } from "../ui/format";
 import { t } from "../ui/i18n";
 import { resolveDraft, takeTheirs, useEditing } from "../versions/editing";
+import { GoneNote } from "./GoneNote";
 import classes from "./header.module.css";
 
 /** The most urgent message about the topology: a failure, someone else's newer version, an unsaved draft. */
@@ -35,7 +36,8 @@ function note(tone: "accent" | "degraded", Icon: typeof IconCloudOff, children: 
 function useFound(editor: boolean): ReactNode {
   const deployment = useLive((state) => state.deployment);
   const foreign = useLive((state) => state.newestVersion);
-  const { baseVersion, draft, changed, topology, saving } = useEditing();
+  const deleted = useLive((state) => state.deleted);
+  const { baseVersion, draft, changed, refusal, topology, saving } = useEditing();
   const now = useNow(deployment?.observed === "unknown" ? 1_000 : null);
   const newer = !saving && foreign !== null && foreign > (baseVersion ?? 0);
   // After a fallback, the deployment runs again, but the newer version's failure stays visible.
@@ -50,6 +52,9 @@ function useFound(editor: boolean): ReactNode {
     }
   };
 
+  if (deleted || (draft === "failed" && refusal?.status === 404)) {
+    return note("degraded", IconCloudOff, <GoneNote editor={editor} />);
+  }
   if (draft === "conflict") {
     const choose = (side: "mine" | "theirs") => void resolveDraft(side).catch(notifyError);
     return note(
@@ -74,11 +79,14 @@ function useFound(editor: boolean): ReactNode {
     return note(
       "degraded",
       IconCloudOff,
-      t({
-        id: "pages.your_last_changes_are_not",
-        message:
-          "Your last changes are not saved yet. Saving is retried automatically; keep this page open.",
-      }),
+      <span>
+        {refusal === null ? null : `${refusal.text} `}
+        {t({
+          id: "pages.your_last_changes_are_not",
+          message:
+            "Your last changes are not saved yet. Saving is retried automatically; keep this page open.",
+        })}
+      </span>,
     );
   }
   if (failed && deployment.failure) return <FailureNote failure={deployment.failure} />;

@@ -1,5 +1,6 @@
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Navigate } from "react-router";
+import { Link, Navigate } from "react-router";
 import { listTopologies } from "../api/topologyCalls";
 import classes from "../frame/frame.module.css";
 import { Loading } from "../frame/Loading";
@@ -42,7 +43,15 @@ export function HomePage() {
       </header>
       <div className={classes.failed}>
         <p className={classes.failedTitle}>{t("You are not a member of any workspace yet.")}</p>
-        <p className={classes.failedHint}>{t("Ask an administrator to add you under Members.")}</p>
+        {data?.installation_admin === true ? (
+          <Button component={Link} to="/installation">
+            {t("Create a workspace")}
+          </Button>
+        ) : (
+          <p className={classes.failedHint}>
+            {t("Ask an administrator to add you under Members.")}
+          </p>
+        )}
       </div>
     </div>
   );

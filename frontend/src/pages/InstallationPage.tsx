@@ -1,7 +1,7 @@
 import { Button, TagsInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
+import { listInstallationAudit, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { WorkspaceSettings } from "../api/types";
 import { CardTable } from "../frame/CardTable";
 import { Head, ListFrame } from "../frame/ListFrame";
@@ -13,9 +13,11 @@ import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { AbandonedDrafts } from "./AbandonedDrafts";
 import { Accounts } from "./Accounts";
+import { Audit } from "./Audit";
+import { DeleteWorkspaceDialog } from "./DeleteWorkspaceDialog";
 import { NewWorkspaceDialog } from "./NewWorkspaceDialog";
 
-/** Settings for the admins of the installation: workspaces, accounts, drafts that nobody can open. */
+/** Settings for the admins of the installation: workspaces, accounts, drafts that nobody can open, the audit log. */
 export function InstallationPage() {
   useTitle(t("Installation"));
   return (
@@ -24,6 +26,14 @@ export function InstallationPage() {
       <Workspaces />
       <Accounts />
       <AbandonedDrafts />
+      <Audit
+        of={["installation", "audit"]}
+        list={listInstallationAudit}
+        about={t({
+          id: "pages.audit_of_installation",
+          message: "Sign-ins, accounts and tokens, and what was done in deleted workspaces.",
+        })}
+      />
     </Shell>
   );
 }
@@ -73,6 +83,7 @@ function Workspaces() {
 
 function WorkspaceRow({ workspace }: { workspace: WorkspaceSettings }) {
   const [prefixes, setPrefixes] = useState(workspace.topic_prefixes);
+  const [deleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const save = useMutation({
     mutationFn: () => setTopicPrefixes(workspace.slug, prefixes),
@@ -98,6 +109,22 @@ function WorkspaceRow({ workspace }: { workspace: WorkspaceSettings }) {
         <Button disabled={!changed} loading={save.isPending} onClick={() => save.mutate()}>
           {t("Save prefixes")}
         </Button>
+        <Button
+          variant="subtle"
+          color="red"
+          aria-label={t("Delete the workspace {name}", { name: workspace.name })}
+          onClick={() => setDeleting(true)}
+        >
+          {t("Delete…")}
+        </Button>
+        {deleting ? (
+          <DeleteWorkspaceDialog
+            slug={workspace.slug}
+            name={workspace.name}
+            onClose={() => setDeleting(false)}
+            onDeleted={() => void queries.invalidateQueries({ queryKey: ["installation"] })}
+          />
+        ) : null}
       </td>
     </tr>
   );

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type ApiError, asApiError } from "../api/client";
 import { useDesigner } from "../designer/store";
 import { notify } from "../frame/notify";
-import { Note } from "../ui";
+import { Keys, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
@@ -68,7 +68,17 @@ export function SaveDialog() {
         {error === null ? null : <Note tone="failed">{error.text}</Note>}
         <div className="ui-end">
           <Button onClick={close}>{t("Cancel")}</Button>
-          <Button type="submit" variant="filled" loading={saving} data-testid="save-version">
+          <Button
+            type="submit"
+            variant="filled"
+            loading={saving}
+            rightSection={
+              <span aria-hidden="true">
+                <Keys keys="Mod+Enter" />
+              </span>
+            }
+            data-testid="save-version"
+          >
             {t("Save version {n}", { n: next })}
           </Button>
         </div>

@@ -1,4 +1,5 @@
 import { useParams } from "react-router";
+import { listAudit } from "../api/accountCalls";
 import { Head } from "../frame/ListFrame";
 import { Shell } from "../frame/Shell";
 import { may, useWorkspace } from "../frame/session";
@@ -6,6 +7,7 @@ import { useTitle } from "../frame/useTitle";
 import { RepositorySection } from "../git/RepositorySection";
 import { t } from "../ui/i18n";
 import { Audit } from "./Audit";
+import { DeleteWorkspace } from "./DeleteWorkspace";
 import { Members } from "./Members";
 import { OwnDrafts } from "./OwnDrafts";
 import { Password } from "./Password";
@@ -27,7 +29,16 @@ export function SettingsPage() {
         admin={workspace?.role === "admin"}
         editor={may(workspace?.role, "editor")}
       />
-      {workspace?.role === "admin" ? <Audit ws={ws} /> : null}
+      {workspace?.role === "admin" ? (
+        <>
+          <Audit
+            of={["audit", ws]}
+            list={(query) => listAudit(ws, query)}
+            about={t("Who did what in this workspace, newest first.")}
+          />
+          <DeleteWorkspace workspace={workspace} />
+        </>
+      ) : null}
       <Password />
       <Tokens />
       <OwnDrafts />

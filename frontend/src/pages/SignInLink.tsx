@@ -6,7 +6,13 @@ import classes from "../ui/pages.module.css";
 /** A one-time sign-in link, which is not shown again. */
 export function SignInLink(props: { title: string; link: string; onClose: () => void }) {
   return (
-    <Modal opened onClose={props.onClose} title={props.title} size={460}>
+    <Modal
+      opened
+      onClose={props.onClose}
+      title={props.title}
+      size={460}
+      closeOnClickOutside={false}
+    >
       <div className={classes.form}>
         <p>{t("Share this link: it can be used once and is not shown again.")}</p>
         <div className={classes.secret}>

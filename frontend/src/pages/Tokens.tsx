@@ -6,7 +6,7 @@ import { CardTable } from "../frame/CardTable";
 import { ListFrame } from "../frame/ListFrame";
 import { notifyError } from "../frame/notify";
 import { usePages } from "../frame/paging";
-import { Empty, Note } from "../ui";
+import { Chip, Empty, Note } from "../ui";
 import { Confirm } from "../ui/Confirm";
 import { ago, moment } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -31,6 +31,9 @@ export function Tokens() {
   });
   const revoke = useMutation({
     mutationFn: deleteToken,
+    onSuccess: (_done, token) => {
+      if (create.data?.id === token) create.reset();
+    },
     onSettled: refresh,
     onError: (error) => notifyError(error, t("Could not revoke")),
   });
@@ -102,7 +105,12 @@ export function Tokens() {
                 {token.name} <code className={classes.faint}>{token.prefix}…</code>
               </td>
               <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
-              <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
+              <td>
+                {token.expires_at === null ? t("never") : moment(token.expires_at)}{" "}
+                {token.expires_at !== null && Date.parse(token.expires_at) < Date.now() ? (
+                  <Chip>{t("expired")}</Chip>
+                ) : null}
+              </td>
               <td className={classes.actions}>
                 <Confirm
                   title={t("Revoke…")}

@@ -1,18 +1,18 @@
-import { Button, Menu } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useState } from "react";
-import { useNavigate, useParams } from "react-router";
+import { useParams } from "react-router";
 import { subscribe, withBrief } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologyQuery, TopologySummary } from "../api/types";
 import { openLearn, useGuides } from "../commands/guides";
 import { ActionsHead } from "../frame/ActionsHead";
 import { ListFrame } from "../frame/ListFrame";
-import { usePages } from "../frame/paging";
+import { noteInAddress, usePages } from "../frame/paging";
 import { Shell } from "../frame/Shell";
-import { may, useSession, useWorkspace } from "../frame/session";
-import { t } from "../ui/i18n";
+import { may, useWorkspace } from "../frame/session";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { later } from "../ui/later";
 import classes from "../ui/pages.module.css";
 import { CreateDialog } from "./CreateDialog";
@@ -25,6 +25,36 @@ const LearnDialog = later(async () => (await import("../learn/LearnDialog")).Lea
 const Mentions = later(async () => (await import("../comments/Mentions")).Mentions);
 
 type Ordering = NonNullable<TopologyQuery["ordering"]>;
+type State = NonNullable<TopologyQuery["state"]> | "";
+
+const STATE = "state";
+const STATES: readonly { value: State; label: Phrase }[] = [
+  { value: "", label: phrase("Any state") },
+  { value: "active", label: phrase("Running") },
+  { value: "problem", label: phrase("With problems") },
+  { value: "stopped", label: phrase("Stopped") },
+  { value: "none", label: phrase("Not deployed") },
+];
+
+function stateInAddress(): State {
+  const asked = new URLSearchParams(location.search).get(STATE);
+  return STATES.find(({ value }) => value === asked)?.value ?? "";
+}
+
+/** Chooses the topologies that are listed, by what their deployments do. */
+function StateFilter(props: { state: State; onChange: (state: State) => void }) {
+  return (
+    <Select
+      aria-label={t("State of the deployment")}
+      data={STATES.map(({ label, value }) => ({ value, label: t(label) }))}
+      value={props.state}
+      onChange={(value) => props.onChange((value ?? "") as State)}
+      allowDeselect={false}
+      w={150}
+      data-testid="state-filter"
+    />
+  );
+}
 
 /** Updates the row of a deployment's topology, without another request. */
 export function withDeployment(
@@ -64,9 +94,8 @@ function useLiveRows(ws: string, key: readonly unknown[]) {
 export function TopologiesPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
-  const { data: session } = useSession();
-  const navigate = useNavigate();
   const [ordering, setOrdering] = useState<Ordering>("-updated_at");
+  const [state, setState] = useState(stateInAddress);
   const [creating, setCreating] = useState<{ template?: string } | null>(null);
   const [deleting, setDeleting] = useState<TopologySummary | null>(null);
   useEffect(() => {
@@ -75,8 +104,8 @@ export function TopologiesPage() {
   }, [ws]);
 
   const paging = usePages(
-    ["topologies", ws, ordering],
-    (query) => listTopologies(ws, { ...query, ordering }),
+    ["topologies", ws, ordering, state],
+    (query) => listTopologies(ws, { ...query, ordering, ...(state === "" ? {} : { state }) }),
     { refetchInterval: 30_000, inAddress: true },
   );
   useLiveRows(ws, paging.queryKey);
@@ -85,7 +114,7 @@ export function TopologiesPage() {
   const editor = may(workspace?.role, "editor");
 
   // The primary action of an empty list is the one within it.
-  const first = paging.found?.count === 0 && paging.text === "";
+  const first = paging.found?.count === 0 && paging.text === "" && state === "";
 
   return (
     <Shell ws={ws}>
@@ -97,20 +126,16 @@ export function TopologiesPage() {
         searches={t("Search by name or description")}
         actions={
           <>
-            {session !== undefined && session.workspaces.length > 1 ? (
-              <Menu position="bottom-end">
-                <Menu.Target>
-                  <Button variant="subtle">{workspace?.name ?? ws}</Button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  {session.workspaces.map((each) => (
-                    <Menu.Item key={each.id} onClick={() => void navigate(`/w/${each.slug}`)}>
-                      {each.name}
-                    </Menu.Item>
-                  ))}
-                </Menu.Dropdown>
-              </Menu>
-            ) : null}
+            {first ? null : (
+              <StateFilter
+                state={state}
+                onChange={(next) => {
+                  setState(next);
+                  noteInAddress({ [STATE]: next });
+                  paging.setPage(1);
+                }}
+              />
+            )}
             {editor ? (
               <Button onClick={() => openLearn(true)} data-testid="learn">
                 {t("Learn")}
@@ -133,12 +158,18 @@ export function TopologiesPage() {
             <Mentions ws={ws} />
           </Suspense>
         }
-        none={t("No topology matches “{search}”.", { search: paging.text })}
+        none={
+          state === ""
+            ? t("No topology matches “{search}”.", { search: paging.text })
+            : t("No topology is in this state.")
+        }
         empty={
-          <FirstSteps
-            editor={editor}
-            onCreate={(template) => setCreating(template === undefined ? {} : { template })}
-          />
+          state === "" ? (
+            <FirstSteps
+              editor={editor}
+              onCreate={(template) => setCreating(template === undefined ? {} : { template })}
+            />
+          ) : undefined
         }
       >
         {(rows) => (

@@ -1,5 +1,6 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
+import { listAudit } from "../api/accountCalls";
 import { open } from "../testing/rendering";
 import { Audit } from "./Audit";
 import { actionText, factsText, subjectText } from "./auditTexts";
@@ -24,7 +25,7 @@ test("an entry says who did what to which topology, and the facts", async () => 
   vi.stubGlobal("fetch", async () =>
     Response.json({ count: 1, next: null, previous: null, results: [ENTRY] }),
   );
-  open(<Audit ws="main" />);
+  open(<Audit of={["audit", "main"]} list={(query) => listAudit("main", query)} about="" />);
   const row = (await screen.findByText("Another version deployed")).closest("tr");
   expect(row?.textContent).toContain("Word countversion: 3");
   expect(row?.textContent).not.toContain("settings");

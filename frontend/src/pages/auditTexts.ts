@@ -5,6 +5,14 @@ import { type Phrase, phrase, t } from "../ui/i18n";
 
 /** What was done, by the code of the action; `tests/checks/test_audit_texts.py` finds missing ones. */
 const ACTIONS: Readonly<Record<string, Phrase>> = {
+  "account.close": phrase("Account closed"),
+  "account.create": phrase("Account created"),
+  "account.demote": phrase("Admin of the installation demoted"),
+  "account.link": phrase("Sign-in link created"),
+  "account.open": phrase("Account opened"),
+  "account.password": phrase("Password set"),
+  "account.promote": phrase("Made admin of the installation"),
+  "account.rename": phrase("Displayed name changed"),
   "alert_rule.change": phrase("Alert rule changed"),
   "alert_rule.create": phrase("Alert rule created"),
   "alert_rule.delete": phrase("Alert rule deleted"),
@@ -49,8 +57,12 @@ const ACTIONS: Readonly<Record<string, Phrase>> = {
   "repository.bind": phrase("Repository chosen"),
   "repository.take": phrase("Change taken from the repository"),
   "repository.unbind": phrase("Repository removed"),
+  "session.begin": phrase("Signed in"),
+  "session.refuse": phrase("Sign-in refused"),
   "test.delete": phrase("Test deleted"),
   "test.keep": phrase("Test kept"),
+  "token.create": phrase("Token created"),
+  "token.revoke": phrase("Token revoked"),
   "topic.create": phrase("Topic created"),
   "topic.delete": phrase("Topic deleted"),
   "topology.create": phrase("Topology created"),
@@ -62,6 +74,7 @@ const ACTIONS: Readonly<Record<string, Phrase>> = {
   "version.withdraw_approval": phrase("Approval withdrawn"),
   "workspace.approval": phrase("Required approval changed"),
   "workspace.create": phrase("Workspace created"),
+  "workspace.delete": phrase("Workspace deleted"),
   "workspace.tests": phrase("Required tests changed"),
   "workspace.topics": phrase("Topic prefixes changed"),
 };
@@ -72,7 +85,8 @@ export function actionText({ action }: Pick<AuditEntry, "action">): string {
   return known === undefined ? action : t(known);
 }
 
-type Fields = Pick<AuditEntry, "detail" | "subject" | "subject_id">;
+type Fields = Pick<AuditEntry, "detail" | "subject" | "subject_id"> &
+  Partial<Pick<AuditEntry, "deleted_workspace">>;
 
 /** The name of what it was done to, or its kind and number. */
 export function subjectText({ detail, subject, subject_id }: Fields): string {
@@ -87,7 +101,8 @@ const EMPTY: ReadonlySet<string> = new Set(["null", '""', "{}", "[]"]);
 /** The other facts, as they were recorded. */
 export function factsText(entry: Fields): string {
   const subject = subjectText(entry);
-  return Object.entries(entry.detail)
+  const { deleted_workspace: workspace } = entry;
+  return Object.entries({ ...entry.detail, ...(workspace ? { workspace } : {}) })
     .filter(([name]) => name !== "hash")
     .filter(([, value]) => value !== subject && !EMPTY.has(JSON.stringify(value)))
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)

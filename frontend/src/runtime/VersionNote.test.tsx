@@ -16,6 +16,6 @@ test("each difference from the running version begins with a capital letter", ()
   });
   render(<VersionNote />);
   expect(screen.getByTestId("running-version").textContent).toMatch(
-    /which is running\. Different here: a · Only here: b · Only in the version: c$/,
+    /which is running\. Different here: A · Only here: b · Only in the version: c$/,
   );
 });

@@ -22,7 +22,7 @@ export function VersionNote() {
   const { changed, drawnOnly, runningOnly, version } = running;
   const name = (id: string) => {
     const node = findNode(document, id);
-    return node === undefined ? id : labelOf(node);
+    return node === undefined ? (changed[id]?.label ?? id) : labelOf(node);
   };
   const parts = [
     [Object.keys(changed).map(name), t("Different here")],

@@ -7,6 +7,7 @@ import { outerNode, withFragmentFigures } from "../designer/fragmentFigures";
 import { edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import type { expanded } from "../graph/opening";
 import { useDeployed, useDeployedVersion } from "../live/deployed";
 import { useLive } from "../live/store";
 import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "../live/view";
@@ -52,12 +53,23 @@ function useRecordsOnClick(): void {
   );
 }
 
+/** Opens fragments for a comparison; it is loaded when there are some. */
+let expand: typeof expanded | undefined;
+
 /** Compares the canvas with the version that runs. */
 function compare(): void {
   const { deployed } = useDeployed.getState();
   const { document, topologyId } = useDesigner.getState();
   const runs = useRunning.getState().view !== null && deployed?.topology === topologyId;
-  const found = runs && deployed !== null ? runningVersion(document, deployed) : null;
+  const fragments = document.fragments ?? deployed?.document.fragments;
+  if (runs && fragments !== undefined && expand === undefined) {
+    void import("../graph/opening").then((opening) => {
+      expand = opening.expanded;
+      compare();
+    });
+    return;
+  }
+  const found = runs && deployed !== null ? runningVersion(document, deployed, expand) : null;
   const { running, sentences, setRunning, setSentences } = useRuntime.getState();
   if (found !== null || running !== null) setRunning(found);
   const values = runs && deployed?.environment != null ? deployed.summary : null;

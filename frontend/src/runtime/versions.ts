@@ -2,19 +2,34 @@
 
 import type { Sentence } from "../api/types";
 import type { RunningVersion } from "../designer/runtime";
-import { labelOf, type TopologyDocument } from "../graph/document";
+import { findNode, labelOf, type TopologyDocument } from "../graph/document";
+import type { expanded } from "../graph/opening";
 import { differences } from "../versions/merge";
 
-/** Null if the drawn topology has the same nodes as the running version. */
+/** A document with the nodes of those fragments that the other document does not have as fragments. */
+function alike(
+  document: TopologyDocument,
+  other: TopologyDocument,
+  expand: typeof expanded,
+): TopologyDocument {
+  return expand(document, ({ id, kind }) => findNode(other, id)?.kind !== kind);
+}
+
+/**
+ * Null if the drawn topology has the same nodes as the running version. Nodes that were made a fragment, or were one,
+ * run under the same ids, and are compared one by one.
+ */
 export function runningVersion(
-  drawn: TopologyDocument,
+  drawing: TopologyDocument,
   running: {
     readonly version: number;
     readonly document: TopologyDocument;
     readonly summary: Readonly<Record<string, Sentence>>;
   },
+  expand: typeof expanded = (document) => document,
 ): RunningVersion | null {
-  const found = differences(running.document, drawn, running.document);
+  const before = alike(running.document, drawing, expand);
+  const found = differences(before, alike(drawing, running.document, expand), before);
   const changed: Record<string, { label: string; summary: Sentence | null }> = {};
   const drawnOnly = new Set<string>();
   const runningOnly: string[] = [];

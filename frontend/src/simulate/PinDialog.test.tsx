@@ -66,7 +66,7 @@ test("a text that is not a record cannot be pinned, and a failed request is show
   const pin = screen.getByTestId("pin");
   expect(pin).toHaveProperty("disabled", false);
   fireEvent.change(screen.getByTestId("pinned-records"), { target: { value: "{" } });
-  screen.getByText("Line 1 cannot be read.");
+  screen.getByText("Line 1 is not a JSON object.");
   expect(pin).toHaveProperty("disabled", true);
   fireEvent.change(screen.getByTestId("pinned-records"), {
     target: { value: "{}\n".repeat(201) },

@@ -10,7 +10,7 @@ import { Note } from "../ui";
 import { DialogEnd } from "../ui/DialogEnd";
 import { type Translated, t } from "../ui/i18n";
 import { Modal } from "../ui/Modal";
-import { deployedOn, MOST_RECORDS, recordsOf, simulatedOn, textOf } from "./pins";
+import { type BadLine, deployedOn, MOST_RECORDS, recordsOf, simulatedOn, textOf } from "./pins";
 import classes from "./simulate.module.css";
 import { failureOf, useSimulation } from "./store";
 
@@ -118,7 +118,7 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
           onChange={(event) => setText(event.currentTarget.value)}
           error={
             bad !== null
-              ? t("Line {n} cannot be read.", { n: bad })
+              ? textOfBad(bad)
               : many
                 ? t("At most {n} records.", { n: MOST_RECORDS })
                 : undefined
@@ -141,6 +141,13 @@ function Records({ edge, onClose }: { edge: DocumentEdge; onClose: () => void })
       </DialogEnd>
     </Modal>
   );
+}
+
+function textOfBad({ field, known, n }: BadLine): Translated {
+  if (field === null) return t("Line {n} is not a JSON object.", { n });
+  return known
+    ? t("Line {n} has a wrong {field}.", { n, field })
+    : t("Line {n} has the unknown field {field}.", { n, field });
 }
 
 /** A value of a Spark type, as JSON. */

@@ -46,6 +46,11 @@ function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }
 }
 
 /** The outputs of the sinks. A click on the number of the input shows how the output came about. */
+/** Whether a node ran from which nothing goes on, such as a sink. */
+function ends({ document: { edges }, result: { part } }: Shown): boolean {
+  return part === undefined || part.nodes.some((id) => edges.every(({ source }) => source !== id));
+}
+
 export function OutputsView({ shown }: { shown: Shown | null }) {
   if (shown === null)
     return (
@@ -57,11 +62,17 @@ export function OutputsView({ shown }: { shown: Shown | null }) {
   if (outputs.length === 0)
     return (
       <Empty title={t("Outputs")}>
-        {t({
-          id: "simulate.there_is_no_output",
-          message:
-            "There is no output. Step through the records to see where each one was dropped.",
-        })}
+        {ends(shown)
+          ? t({
+              id: "simulate.there_is_no_output",
+              message:
+                "There is no output. Step through the records to see where each one was dropped.",
+            })
+          : t({
+              id: "simulate.no_sink_ran",
+              message:
+                "No sink is in the part that ran. Step by step, you see what reached each of its nodes.",
+            })}
       </Empty>
     );
   const first = new Map<number, number>();

@@ -47,9 +47,16 @@ test("records are read line by line, and the first wrong line is named", () => {
   expect(recordsOf('\n{"value": null}\n').records).toEqual([
     { key: null, value: null, timestamp: 0 },
   ]);
-  for (const line of ["{", "[]", "3", '{"topic": "a"}', '{"timestamp": 1.5}', '{"partition": -1}'])
-    expect(recordsOf(`{}\n\n${line}`).bad).toBe(3);
-  expect(recordsOf('{"headers": {"h": 3}}').bad).toBe(1);
+  for (const [line, field, known] of [
+    ["{", null, false],
+    ["[]", null, false],
+    ["3", null, false],
+    ['{"topic": "a"}', "topic", false],
+    ['{"timestamp": 1.5}', "timestamp", true],
+    ['{"partition": -1}', "partition", true],
+  ])
+    expect(recordsOf(`{}\n\n${line}`).bad).toEqual({ n: 3, field, known });
+  expect(recordsOf('{"headers": {"h": 3}}').bad?.field).toBe("headers");
   expect(recordsOf('{"headers": []}').bad).toBe(null);
 });
 

@@ -24,19 +24,35 @@ export function textOf(records: readonly PinnedRecord[]): string {
   return records.map((record) => JSON.stringify(record)).join("\n");
 }
 
-/** The records of a text, and the number of the first line that is not one; null if there is none. */
-export function recordsOf(text: string): { records: readonly PinnedRecord[]; bad: number | null } {
+/** The first line of a text that is no record, and why. */
+export interface BadLine {
+  readonly n: number;
+  /** The wrong field; null if the line is no JSON object. */
+  readonly field: string | null;
+  /** Whether records have such a field, so that its value is wrong. */
+  readonly known: boolean;
+}
+
+/** The records of a text, and the first line that is not one; null if there is none. */
+export function recordsOf(text: string): {
+  records: readonly PinnedRecord[];
+  bad: BadLine | null;
+} {
   const records: PinnedRecord[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     const record = read(line);
-    if (record === null) return { records, bad: index + 1 };
+    if (typeof record === "string" || record === null) {
+      const known = record !== null && FIELDS.includes(record);
+      return { records, bad: { n: index + 1, field: record, known } };
+    }
     records.push(record);
   }
   return { records, bad: null };
 }
 
-function read(line: string): PinnedRecord | null {
+/** The record of a line, or the name of its first wrong field; null if it is no JSON object. */
+function read(line: string): PinnedRecord | string | null {
   let found: unknown;
   try {
     found = JSON.parse(line);
@@ -44,13 +60,15 @@ function read(line: string): PinnedRecord | null {
     return null;
   }
   if (typeof found !== "object" || found === null || Array.isArray(found)) return null;
-  if (!Object.keys(found).every((name) => FIELDS.includes(name))) return null;
+  const unknown = Object.keys(found).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) return unknown;
   const { headers, key = null, partition, timestamp = 0, value = null } = found as PinnedRecord;
   const whole = (number: unknown) => number === undefined || Number.isSafeInteger(number);
-  if (!whole(timestamp) || !whole(partition) || (partition ?? 0) < 0) return null;
+  if (!whole(timestamp)) return "timestamp";
+  if (!whole(partition) || (partition ?? 0) < 0) return "partition";
   const texts = typeof headers === "object" ? Object.values(headers ?? {}) : [0];
   if (headers !== undefined && !texts.every((each) => each === null || typeof each === "string"))
-    return null;
+    return "headers";
   return {
     key,
     value,

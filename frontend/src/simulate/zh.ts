@@ -13,7 +13,12 @@ export const zh = {
   "Choose a file…": "选择文件…",
   "simulate.json_lines_with_topic":
     "每行一个 JSON，包含 topic、key、value、timestamp（毫秒）、partition、headers；或由它们组成的 JSON 数组；或首行为这些名称的 CSV。",
+  "simulate.no_sink_ran":
+    "运行的部分中没有写出主题的节点。在“逐步查看”中可以看到到达每个节点的记录。",
   "Line {n} cannot be read.": "第 {n} 行无法读取。",
+  "Line {n} is not a JSON object.": "第 {n} 行不是 JSON 对象。",
+  "Line {n} has a wrong {field}.": "第 {n} 行的 {field} 不正确。",
+  "Line {n} has the unknown field {field}.": "第 {n} 行有未知字段 {field}。",
   Source: "数据源",
   "One every": "间隔",
   "nothing was filtered out": "没有记录被过滤",

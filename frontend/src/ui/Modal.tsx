@@ -33,8 +33,29 @@ function useFocusReturn() {
   );
 }
 
-/** A dialog that is open as long as it is mounted. */
+/** Fields that search hold nothing that would be lost; those of several lines hold more than a word. */
+const SEARCHES = "[type=search], [role=combobox], [role=searchbox]";
+const TEXTS = "textarea, [contenteditable=true]";
+
+/**
+ * A dialog that is open as long as it is mounted. Once something was typed, a click beside it does not close it, nor does
+ * Escape after a text of lines, in which it closes suggestions: both would lose what was typed.
+ */
 export function Modal(props: ModalProps) {
   useFocusReturn();
-  return <Mantine closeButtonProps={{ "aria-label": t("Close") }} {...props} />;
+  const [typed, setTyped] = useState(false);
+  const [written, setWritten] = useState(false);
+  return (
+    <Mantine
+      closeButtonProps={{ "aria-label": t("Close") }}
+      closeOnClickOutside={!typed}
+      closeOnEscape={!written}
+      onInput={({ target }) => {
+        const field = target as Element;
+        setTyped(typed || !field.matches(SEARCHES));
+        setWritten(written || field.matches(TEXTS));
+      }}
+      {...props}
+    />
+  );
 }

@@ -2,7 +2,8 @@
 
 import { create } from "zustand";
 import { ApiError } from "../api/client";
-import { createVersion, getVersion, putDraft } from "../api/topologyCalls";
+import { createFragment } from "../api/fragmentCalls";
+import { createTopology, createVersion, getVersion, putDraft } from "../api/topologyCalls";
 import type { Draft, TopologyDocument, Version, VersionSummary } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { notify } from "../frame/notify";
@@ -29,6 +30,8 @@ interface Editing {
   readonly baseDocument: TopologyDocument | null;
   readonly changed: boolean;
   readonly draft: DraftState;
+  /** Why the server has refused the last draft; null if it did not respond, or has taken it. */
+  readonly refusal: ApiError | null;
   /** The revision of the server's draft that this page has last seen or written; null if there is none. */
   readonly revision: string | null;
   /** The draft that the person has since written in another window. */
@@ -48,6 +51,7 @@ const CLOSED: Editing = {
   baseDocument: null,
   changed: false,
   draft: "saved",
+  refusal: null,
   revision: null,
   elsewhere: null,
   conflict: null,
@@ -129,8 +133,21 @@ export function beginEditing(opening: Opening): void {
   });
   const { topology, user } = opening;
   const unsent = readUnsent(user, topology);
+  const send = draftSender(topology);
+  const refused = (error: unknown) => {
+    const refusal = error instanceof ApiError && error.status >= 400 && error.status < 500;
+    if (useEditing.getState().topology === topology)
+      useEditing.setState({ refusal: refusal ? error : null });
+  };
   keeper = new DraftKeeper({
-    put: draftSender(topology),
+    put: (document) =>
+      send(document).then(
+        () => refused(null),
+        (error: unknown) => {
+          refused(error);
+          throw error;
+        },
+      ),
     onState: (draft) => useEditing.setState({ draft }),
     onUnsent: (document) =>
       keepUnsent(
@@ -248,6 +265,17 @@ export async function saveVersion(message: string, base?: number): Promise<Versi
   } finally {
     useEditing.setState({ saving: false });
   }
+}
+
+/** Creates the open topology again, which was deleted, with what is drawn. Returns the new one's id. */
+export async function createAgain(): Promise<number> {
+  const { name, ws } = useEditing.getState();
+  const { document, isFragment } = useDesigner.getState();
+  const id = isFragment
+    ? await createFragment(ws, name, document)
+    : (await createTopology(ws, { name, document })).id;
+  keeper?.forget();
+  return id;
 }
 
 /** Takes someone else's newer version. The person's own document stays in the undo history. */

@@ -77,6 +77,7 @@ export const common = {
   Workspaces: "工作区",
   "v{n}": "v{n}",
   "Delete…": "删除…",
+  expired: "已过期",
   running: "运行中",
   Partitions: "分区",
   "Could not deploy": "未能部署",

@@ -12,14 +12,15 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   account_closed: "该账户已停用。整个安装的管理员可以重新启用它。",
   already_member: "该用户已经是此工作区的成员。请更改现有成员的角色。",
   csrf_failed: "请求没有携带此会话的 CSRF 令牌。请重新加载页面。",
-  installation_admin_needed: "这需要整个安装的管理员。“./millrace up”会显示该账户的登录链接。",
+  installation_admin_needed: "这需要整个安装的管理员。“./millrace sign-in”会显示该账户的登录链接。",
+  workspace_in_use: "此工作区有 {running} 个部署正在运行。请先停止它们。",
   workspace_exists: "已有此地址的工作区。请选择其他地址。",
   last_installation_admin: "这是整个安装唯一的管理员。请先让另一个账户成为整个安装的管理员。",
   only_admin_of_workspaces:
     "该账户是这些工作区唯一的管理员：{workspaces}。请先让那里的另一位成员成为管理员；如果没有其他人可以做，请用新的登录链接以该账户登录。",
   last_admin: "这是工作区唯一的管理员。请先让另一位成员成为管理员。",
   link_not_valid:
-    "此登录链接无效：它已被使用、被替换或已过期。链接只能使用一次，请运行“./millrace up”或向管理员索取新的链接。",
+    "此登录链接无效：它已被使用、被替换或已过期。链接只能使用一次，请运行“./millrace sign-in”或向管理员索取新的链接。",
   locked_out: "此用户名从该地址登录失败次数过多。请等待十分钟，或向管理员索取一次性登录链接。",
   not_authenticated: "请登录。",
   not_this_workspaces_account:
@@ -103,6 +104,8 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   own_version: "版本的作者不能批准它。请让工作区的另一位操作员或管理员批准。",
   // ---- schedules
   no_schedule: "此部署没有时间表。",
+  schedule_author_may_not:
+    "设置该时间表的 {name} 已无权在此启动和停止部署。请重新保存时间表，以您的名义执行。",
   schedule_never_stops: "这些时间覆盖了整周。请移除时间表，并启动该部署。",
   schedule_without_author: "设置该时间表的帐户已被删除。请重新设置时间表。",
   unknown_time_zone: "没有这个时区。请输入如 Asia/Shanghai 的名称。",
