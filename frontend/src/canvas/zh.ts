@@ -97,7 +97,7 @@ export const zh = {
   "{at} of {n}": "{at}/{n}",
   Previous: "上一个",
   "{n} open {n, plural, one {comment} other {comments}}": "{n} 条未解决的评论",
-  muted: "已静音",
+  muted: "已停用",
   double: "替身",
   "In simulations and tests, a table of answers stands for it": "在模拟和测试中由应答表代替",
   "Bend {n} of {all}: arrows move it, Delete removes it": "折点 {n}/{all}：方向键移动，Delete 删除",
