@@ -78,7 +78,7 @@ export const zh = {
   lost: "丢失",
   lag: "滞后",
   "{n} {n, plural, one {record} other {records}} not yet read": "{n} 条记录尚未读取",
-  "caught up in about {time}": "约 {time} 后追上",
+  "caught up in about {time}": "约 {time}后追上",
   "grows by {rate}": "增长速率 {rate}",
   "Records out per second": "每秒输出记录数",
   "in all": "总计",

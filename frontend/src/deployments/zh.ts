@@ -148,7 +148,7 @@ export const zh = {
     "当 broker 已删除接下来的记录、主题被重新创建或检查点丢失时。",
   "since {time}": "自 {time} 起",
   "on this machine": "在本机",
-  "on this machine · up in {time}": "在本机 · {time} 内启动",
+  "on this machine · up in {time}": "在本机 · {time}内启动",
   "deployments.server_cannot_be_reached": "无法连接服务器，因此当前状态未知。系统会自动重试。",
   "Reads up to the current end of its topics, then stops.": "读到各主题的末尾，然后停止。",
   "The driver is ready and reads nothing until it is resumed.":
@@ -179,7 +179,7 @@ export const zh = {
   "Kept for one day for a rollback, until {time}.": "为便于回退保留一天，至 {time}。",
   "Delete permanently": "永久删除",
   "Waiting since {time} ({ago}).": "自 {time} 起等待（{ago}）。",
-  "Next attempt in {time}.": "{time} 后重试。",
+  "Next attempt in {time}.": "{time}后重试。",
   "deployments.each_run_is_listed": "部署后，每次运行的开始、结束和结束原因都会列在这里。",
   "Last deployment": "最近一次部署",
   "No runs yet": "还没有运行",

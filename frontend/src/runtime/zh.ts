@@ -7,7 +7,7 @@ export const zh = {
   "Not running yet": "尚未运行",
   "Tasks are assigned while the topology runs.": "未运行时没有任务分配。",
   "Tasks appear after the driver's first report.": "驱动程序首次报告后会显示任务。",
-  "Last report {time} ago; the current state is unknown": "最后一次报告在 {time} 前，当前状态未知",
+  "Last report {time} ago; the current state is unknown": "最后一次报告在 {time}前，当前状态未知",
   "real time": "实时",
   "batch {n}": "批次 {n}",
   Executor: "执行器",
