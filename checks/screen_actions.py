@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from playwright.sync_api import Page, Route
 
@@ -264,7 +265,8 @@ def conflict(page: Page) -> None:
     """Save a version over one that somebody else saved meanwhile."""
 
     def answer(route: Route) -> None:
-        mine = route.request.post_data_json["document"]
+        sent: Any = route.request.post_data_json
+        mine = sent["document"]
         *before, added = mine["nodes"]
         edges = [each for each in mine["edges"] if added["id"] not in each.values()]
         base = {**mine, "nodes": before, "edges": edges}

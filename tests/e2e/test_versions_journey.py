@@ -178,8 +178,8 @@ def test_an_earlier_version_is_compared_restored_and_saved_again(
         changed = json.loads(json.dumps(first))
         (sink,) = (each for each in changed["nodes"] if each["kind"] == "sink.topic")
         sink["params"]["topic"] = "counts-elsewhere"
-        body = {"document": changed, "message": "Elsewhere", "base_version": 1}
-        api.call("POST", path, body)
+        elsewhere = {"document": changed, "message": "Elsewhere", "base_version": 1}
+        api.call("POST", path, elsewhere)
         page.goto(f"{system.address}/w/main/t/{made['id']}")
         designer = Designer(page)
         written = designer.node(sink["id"])
