@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Page, Route
 
+from checks.screen_answers import DIFFERENCE, FOUND, MISSED, REFUSED, THEIRS
+
 NOTE = "## Revenue\nUSD, *gross*; see **Refunds**"
-REFUSED = {"error": {"code": "invalid", "message": "The server refused this request."}}
-#: a schedule whose last time had no effect
-MISSED: dict[str, Any] = {
-    "times": [{"days": [1, 2, 3, 4, 5], "start": "08:00", "stop": "18:00"}],
-    "zone": "Europe/Berlin", "set_by": "Ada", "next_at": "2035-01-05T17:00:00Z",
-    "next_action": "stop", "deviates": True, "last_at": "2026-01-05T17:00:00Z",
-    "last_action": "stop",
-    "failure": {
-        "code": "schedule_without_author",
-        "message": "The account that set the schedule was deleted.",
-        "hint": "Set the schedule again.", "facts": {},
-    },
-}  # fmt: skip
-#: an answer of a search for a difference
-DIFFERENCE: dict[str, Any] = {
-    "line": "**Different results**", "inputs": 12_431, "seconds": 20.0, "nodes": 12,
-    "branches": 31, "covered": 30, "missed": {"old": ["Late orders"], "new": ["Late orders"]},
-    "only_old": [], "only_new": ["alarms"],
-}  # fmt: skip
-_HOUR = {"key": "books", "window": {"start": 0, "end": 3_600_000}}
-FOUND: dict[str, Any] = {
-    "inputs": [
-        {"topic": "orders", "key": "a", "timestamp": 0,
-         "value": {"item": "books", "quantity": 3, "amount": 29.95, "country": "CH"}},
-        {"advance_wall_clock": 60_000},
-        {"topic": "orders", "key": "a", "timestamp": 3_600_000, "value": None},
-    ],
-    "topics": ["orders-per-hour"],
-    "old": [
-        {"after": 1, "topic": "orders-per-hour", "key": _HOUR, "value": 3, "timestamp": 0},
-    ],
-    "new": [
-        {"after": 1, "topic": "orders-per-hour", "key": _HOUR, "value": 1, "timestamp": 0},
-    ],
-    "old_stopped": 3,
-    "new_stopped": None,
-}  # fmt: skip
 
 
 def press(*keys: str) -> Callable[[Page], None]:
@@ -267,3 +233,78 @@ def menu(index: int) -> Callable[[Page], None]:
         page.get_by_role("menuitem").nth(index).click()
 
     return choose
+
+
+def show(test_id: str) -> Callable[[Page], None]:
+    """Scroll to a part of the page."""
+    script = "element => element.scrollIntoView({ block: 'start' })"
+    return lambda page: page.get_by_test_id(test_id).evaluate(script)
+
+
+def first(places: str) -> Callable[[Page], None]:
+    """Click the first element that a selector finds."""
+    return lambda page: page.locator(places).first.click()
+
+
+def outdate(page: Page) -> None:
+    """Open a part of the page that the server no longer has."""
+    page.route("**/assets/*.js", lambda route: route.fulfill(status=404))
+    page.get_by_test_id("learn").click()
+    page.get_by_test_id("new-version").wait_for()
+    page.unroute("**/assets/*.js")
+
+
+def disconnect(page: Page) -> None:
+    """Change the drawing while the server cannot be reached."""
+    page.context.set_offline(True)
+    add("filter")(page)
+    page.locator("[data-draft=failed]").wait_for()
+
+
+def conflict(page: Page) -> None:
+    """Save a version over one that somebody else saved meanwhile."""
+
+    def answer(route: Route) -> None:
+        sent: Any = route.request.post_data_json
+        mine = sent["document"]
+        *before, added = mine["nodes"]
+        edges = [each for each in mine["edges"] if added["id"] not in each.values()]
+        base = {**mine, "nodes": before, "edges": edges}
+        renamed = {**before[0], "label": "Sentences of all sources"}
+        other = {**added, "params": {"predicate": "length(value) > 3"}}
+        theirs = {**base, "nodes": [renamed, *before[1:], other]}
+        error = {
+            "code": "version_conflict", "message": "", "base": {"document": base},
+            "theirs": {**THEIRS, "document": theirs},
+        }  # fmt: skip
+        route.fulfill(status=409, json={"error": error})
+
+    add("filter")(page)
+    page.keyboard.press("ControlOrMeta+s")
+    page.get_by_test_id("version-message").fill("Only long ones")
+    page.route("**/versions", answer, times=1)
+    page.get_by_test_id("save-version").click()
+    page.get_by_test_id("conflict").wait_for()
+
+
+def topic(places: str) -> Callable[[Page], None]:
+    """Open the last topic, and click there."""
+
+    def open_topic(page: Page) -> None:
+        page.locator("main table a").last.click()
+        page.get_by_test_id("produce").wait_for()
+        first(places)(page)
+
+    return open_topic
+
+
+def choose_fragment(page: Page) -> None:
+    """Click the node of the fragment."""
+    page.locator('.react-flow__node[data-id="counted"]').click()
+
+
+def keep_test(page: Page) -> None:
+    """Keep the results of the simulation as a test."""
+    page.locator("[data-testid=simulate] button").filter(
+        has_text=re.compile("^(Keep as a test|保存为测试)")
+    ).click()

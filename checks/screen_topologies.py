@@ -25,6 +25,8 @@ class Topologies:
     empty: int
     #: of eighty nodes
     large: int
+    #: with a fragment, parameters, pinned records, a muted node and a note
+    parts: int
     #: whose deployment has failed, if there is one
     failed: int | None
 
@@ -52,6 +54,7 @@ def the_topologies(page: Page) -> Topologies:
         t=first,
         empty=make(f"{NAME}, empty", empty),
         large=make(f"{NAME}, large", _large()),
+        parts=make(f"{NAME}, parts", _parts()),
         failed=int(failed[0]["id"]) if failed else None,
     )
 
@@ -93,6 +96,54 @@ def _large() -> dict[str, Any]:
             groups.append({"id": f"g{lane}", "title": f"{thing}, cleaned", "nodes": ids[1:3]})
     drawing = {"groups": groups}
     return {"format": "millrace.topology/1", "nodes": nodes, "edges": edges, "drawing": drawing}
+
+
+def _parts() -> dict[str, Any]:
+    """Return a document with a fragment, parameters, pinned records, a muted node and a note."""
+    text = {"format": "string"}
+    fragment = {
+        "nodes": [
+            {"id": "in", "kind": "fragment.input", "params": {"role": "stream", "key": "STRING"}},
+            {"id": "keep", "kind": "filter", "label": "Long enough",
+             "params": {"predicate": "length(value) > ${shortest}"}},
+            {"id": "count", "kind": "count", "label": "Number per key", "params": {}},
+            {"id": "out", "kind": "fragment.output", "params": {}},
+        ],
+        "edges": [{"source": "in", "target": "keep"}, {"source": "keep", "target": "count"},
+                  {"source": "count", "target": "out"}],
+        "parameters": {"shortest": {"type": "number", "default": 3}},
+    }  # fmt: skip
+    nodes = [
+        {"id": "visits", "kind": "source.stream", "label": "Visits",
+         "params": {"topics": ["${visits}"], "key": text, "value": text}},
+        {"id": "trimmed", "kind": "map_values", "label": "Trimmed",
+         "params": {"value": "trim(value)"}},
+        {"id": "counted", "kind": "fragment", "label": "Counted",
+         "params": {"fragment": "Counted@1", "arguments": {"shortest": 5}}},
+        {"id": "out", "kind": "sink.topic", "label": "Counts",
+         "params": {"topic": "visits-per-key"}},
+    ]  # fmt: skip
+    for number, node in enumerate(nodes):
+        node["position"] = {"x": 280 * number, "y": 0}
+    record = {"key": "ada", "value": "/orders/new", "timestamp": 1_767_632_400_000}
+    return {
+        "format": "millrace.topology/1",
+        "nodes": nodes,
+        "edges": [
+            {"source": one["id"], "target": two["id"]} for one, two in itertools.pairwise(nodes)
+        ],
+        "fragments": {"Counted@1": fragment},
+        "parameters": {
+            "visits": {"type": "topic", "default": "visits", "values": {"prod": "visits-prod"},
+                       "description": "Where pages report visits"},
+            "limit": {"type": "number", "default": 10, "values": {"dev": 1, "prod": 100}},
+        },
+        "drawing": {
+            "notes": [{"id": "why", "text": "**Why** visits?", "position": {"x": 0, "y": -140}}],
+            "pins": [{"source": "visits", "target": "trimmed", "records": [record]}],
+            "muted": ["trimmed"],
+        },
+    }  # fmt: skip
 
 
 def _api(page: Page, method: str, path: str, body: Any = None) -> Any:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from checks import chromium
 from checks import screen_actions as do
+from checks import screen_answers as given
 from checks.screen_topologies import Topologies, the_topologies
 from launcher import commands, places
 from launcher.console import Problem, echo
@@ -45,6 +46,8 @@ class Screen:
     #: what happens to requests of the API: "hold" (the page shows that it loads), "fail", "none"
     #: (all lists are empty) or "nobody" (no user is signed in)
     answers: str = ""
+    #: prepared answers to GET requests and plans, by the end of their path
+    given: Mapping[str, Any] = field(default_factory=dict)
     #: whether a deployment has to run
     running: bool = False
     #: the smallest width at which it exists
@@ -57,6 +60,7 @@ class Screen:
 
 TOPOLOGY = "t/{t}"
 EMPTY = "t/{empty}"
+PARTS = "t/{parts}"
 LARGE = "t/{large}"
 FAILED = "t/{failed}"
 
@@ -78,17 +82,34 @@ SCREENS = (
     Screen("topics-none", "topics?q=nothing-has-this-name"),
     Screen("topic-failed", "topics/nothing-has-this-name"),
     Screen("new-topic", "topics", do.click("new-topic")),
-    Screen(
-        "topic", "topics", lambda page: page.locator("main table a").first.click(), running=True
-    ),
+    Screen("topic", "topics", do.topic("h1"), running=True),
+    Screen("topic-record", "topics", do.topic("[data-testid=records] tbody tr"), running=True),
+    Screen("topic-partitions", "topics", do.topic("#topic-partitions"), running=True),
+    Screen("topic-groups", "topics", do.topic("#topic-groups"), running=True),
+    Screen("produce", "topics", do.topic("[data-testid=produce]"), running=True),
+    Screen("generate", "topics", do.topic("[data-testid=generate]"), running=True),
+    Screen("delete-topic", "topics", do.topic("[data-testid=delete-topic]"), running=True),
     Screen("alerts", "alerts"),
     Screen("alerts-empty", "alerts", answers="none"),
     Screen("alerts-failed", "alerts", answers="fail"),
+    Screen("alerts-firing", "alerts", given=given.ALERTS),
+    Screen("delete-rule", "alerts", do.click("delete-rule"), given=given.ALERTS),
     Screen("new-rule", "alerts", do.click("new-rule")),
     Screen("settings", "settings"),
     Screen("settings-failed", "settings", answers="fail"),
+    Screen("settings-audit", "settings", do.show("audit")),
+    Screen("settings-password", "settings", do.show("password-form")),
+    Screen("repository", "settings", do.show("repository"), given=given.REPOSITORY),
+    Screen(
+        "repository-conflict",
+        "settings",
+        do.first("[data-testid=outside-changes] button"),
+        given=given.REPOSITORY,
+    ),
     Screen("installation", "/installation"),
     Screen("installation-failed", "/installation", answers="fail"),
+    Screen("new-workspace", "/installation", do.click("create-workspace")),
+    Screen("new-version", "", do.outdate),
     Screen("not-found", "/nowhere"),
     Screen("designer", TOPOLOGY),
     Screen("designer-loading", TOPOLOGY, answers="hold"),
@@ -106,14 +127,42 @@ SCREENS = (
     Screen("large-problems", LARGE, do.all_of(do.add("filter"), do.tab("bottom-problems"))),
     Screen("large-plan", LARGE, do.all_of(do.segment("plan"), do.tab("bottom-plan"))),
     Screen("large-find", LARGE, do.find),
+    Screen("large-missing-topics", LARGE, do.click("deploy"), given=given.MISSING),
+    Screen("parts", PARTS),
+    Screen("fragment-node", PARTS, do.choose_fragment),
+    Screen("fragment-opened", PARTS, do.all_of(do.choose_fragment, do.click("open-in-place"))),
+    Screen("parameters", PARTS, do.run("Parameters and", "参数与环境")),
     Screen("failed", FAILED, running=True),
     Screen("failed-deployment", FAILED, do.click("deployment-pill"), running=True),
+    Screen(
+        "start-from",
+        FAILED,
+        do.all_of(do.click("deployment-pill"), do.click("start-from")),
+        running=True,
+    ),
+    Screen(
+        "start-plan",
+        FAILED,
+        do.all_of(do.click("deployment-pill"), do.click("start-from"), do.click("start-plan")),
+        given=given.PLAN,
+        running=True,
+    ),
+    Screen(
+        "delete-deployment",
+        FAILED,
+        do.all_of(
+            do.click("deployment-pill"), do.click("more-actions"), do.click("delete-deployment")
+        ),
+        running=True,
+    ),
     Screen("failed-logs", FAILED, do.tab("bottom-logs"), running=True),
     Screen("failed-runs", FAILED, do.tab("bottom-runs"), running=True),
     Screen("program", TOPOLOGY, do.press("e")),
     Screen("program-wrong", TOPOLOGY, do.all_of(do.press("e"), do.break_program), least=820),
     Screen("new-node", TOPOLOGY, do.add("filter")),
     Screen("save", TOPOLOGY, do.all_of(do.add("filter"), do.press("ControlOrMeta+s"))),
+    Screen("conflict", TOPOLOGY, do.conflict),
+    Screen("disconnected", TOPOLOGY, do.disconnect),
     Screen("compare", TOPOLOGY, do.compare("canvas")),
     Screen("compare-state", TOPOLOGY, do.compare("state")),
     Screen("compare-code", TOPOLOGY, do.compare("code")),
@@ -124,6 +173,17 @@ SCREENS = (
     Screen("differing-canceled", TOPOLOGY, do.differ("canceled")),
     Screen("comments", TOPOLOGY, do.all_of(do.choose_node, do.tab("bottom-comments"))),
     Screen("simulated", TOPOLOGY, do.simulate, running=True),
+    Screen("simulated-steps", TOPOLOGY, do.all_of(do.simulate, do.segment("steps")), running=True),
+    Screen("simulated-path", TOPOLOGY, do.all_of(do.simulate, do.segment("way")), running=True),
+    Screen("simulated-log", TOPOLOGY, do.all_of(do.simulate, do.segment("log")), running=True),
+    Screen(
+        "keep-test",
+        TOPOLOGY,
+        do.all_of(do.simulate, do.segment("results"), do.keep_test),
+        running=True,
+    ),
+    Screen("tests", TOPOLOGY, do.all_of(do.tab("bottom-simulate"), do.segment("tests"))),
+    Screen("plain", TOPOLOGY, do.all_of(do.tab("bottom-simulate"), do.segment("plain"))),
     Screen("pin", TOPOLOGY, do.all_of(do.choose_edge, do.press("p"))),
     Screen("edge", TOPOLOGY, do.choose_edge),
     Screen("fragment", TOPOLOGY, do.all_of(do.choose_node, do.run("Make a fragment", "制作片段"))),
@@ -134,8 +194,20 @@ SCREENS = (
     Screen("code", TOPOLOGY, do.tab("bottom-code")),
     Screen("plan", TOPOLOGY, do.all_of(do.segment("plan"), do.tab("bottom-plan"))),
     Screen("assignment", TOPOLOGY, do.tab("bottom-assignment"), running=True),
+    Screen(
+        "assignment-history",
+        TOPOLOGY,
+        do.all_of(do.tab("bottom-assignment"), do.segment("history")),
+        running=True,
+    ),
     Screen("charts", TOPOLOGY, do.tab("bottom-charts"), running=True),
     Screen("records", TOPOLOGY, do.tab("bottom-records"), running=True),
+    Screen(
+        "records-of-edge",
+        TOPOLOGY,
+        do.all_of(do.choose_edge, do.tab("bottom-records")),
+        running=True,
+    ),
     Screen("state", TOPOLOGY, do.tab("bottom-state"), running=True),
     Screen("logs", TOPOLOGY, do.tab("bottom-logs"), running=True),
     Screen("runs", TOPOLOGY, do.tab("bottom-runs")),
@@ -145,6 +217,18 @@ SCREENS = (
         "schedule",
         TOPOLOGY,
         do.all_of(do.click("deployment-pill"), do.click("more-actions"), do.click("schedule-open")),
+        running=True,
+    ),
+    Screen(
+        "scale",
+        TOPOLOGY,
+        do.all_of(do.click("deployment-pill"), do.click("more-actions"), do.click("scale-open")),
+        running=True,
+    ),
+    Screen(
+        "shadow",
+        TOPOLOGY,
+        do.all_of(do.click("deployment-pill"), do.click("more-actions"), do.click("shadow-open")),
         running=True,
     ),
     Screen("schedule-refused", TOPOLOGY, do.schedule("refused"), running=True),
@@ -183,10 +267,12 @@ def opened(page: Page, address: str, screen: Screen, topologies: Topologies) -> 
         elif screen.answers == "hold":
             held.append(route)
         else:
-            route.fulfill(status=400, json=do.REFUSED)
+            route.fulfill(status=400, json=given.REFUSED)
 
     if screen.answers:
         page.route(ANSWERS, answer)
+    for end, body in screen.given.items():
+        page.route(_ending(end), _giving(body))
     path = screen.path.format(**asdict(topologies))
     page.goto(
         f"{address}{path}" if path.startswith("/") else f"{address}/w/main/{path}".rstrip("/")
@@ -204,21 +290,35 @@ def opened(page: Page, address: str, screen: Screen, topologies: Topologies) -> 
         screen.do(page)
         _settle(page, screen)
     yield
-    if screen.answers:
-        for route in held:
-            route.abort()
+    page.context.set_offline(False)
+    for route in held:
+        route.abort()
+    if screen.answers or screen.given:
         # An answer may still be on its way.
         page.unroute_all(behavior="ignoreErrors")
     page.evaluate("localStorage.removeItem('millrace.view')")
     if "/t/" in page.url and not screen.answers:
         # A change that is not yet saved would be saved after the draft is deleted.
-        expect(page.locator("[data-draft=saving], [data-draft=pending]")).to_have_count(
-            0, timeout=15_000
-        )
+        unsaved = ", ".join(f"[data-draft={state}]" for state in ("saving", "pending", "failed"))
+        expect(page.locator(unsaved)).to_have_count(0, timeout=45_000)
         page.request.delete(
             f"{address}/api/topologies/{page.url.split('/t/')[1].split('?')[0]}/draft",
             headers={"X-CSRFToken": _token(page), "Referer": address},
         )
+
+
+def _ending(end: str) -> Callable[[str], bool]:
+    """Whether an address is that of an operation with this end, whatever its query."""
+
+    def ends(address: str) -> bool:
+        path = urlsplit(address).path
+        return path.startswith("/api/") and path.endswith(end)
+
+    return ends
+
+
+def _giving(body: Any) -> Callable[[Route], None]:
+    return lambda route: route.fulfill(json=body)
 
 
 def _without_rows(route: Route) -> None:
@@ -304,7 +404,7 @@ def _write(browser: Browser, options: Any) -> list[str]:
                             file = options.out / f"{name}-{theme}.png"
                             # The colors of the other theme would still be fading.
                             page.screenshot(path=file, animations="disabled")
-                except PlaywrightError as error:
+                except (PlaywrightError, AssertionError) as error:
                     failed.append(name)
                     echo(f"screens: {name}: {str(error).splitlines()[0]}")
         context.close()

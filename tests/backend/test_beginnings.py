@@ -20,11 +20,11 @@ from millrace_workers import tasks
 from millrace_workers.app import app
 from topologies import actions as topologies
 
+from tests.described import validator
 from tests.runtime import topics
 from tests.served import serving_analyzer
 
 from .conftest import Client, People, RecordedSimulator
-from .test_compile import validator
 from .test_state_plan import ExpectedTypes, summing
 
 pytestmark = pytest.mark.kafka

@@ -13,18 +13,17 @@ from typing import Any
 
 import pytest
 from catalog.templates import templates
-from jsonschema import Draft202012Validator
 from millrace_compiler import RecordedAnalyzer
 from topologies import actions
 
 from tests.compiler.kit import OneTypeAnalyzer
+from tests.described import validator
 from tests.runtime import topics
 from tests.served import serving_analyzer
 
 from .conftest import Client, People
 
 RECORDED = Path(__file__).with_name("recorded_analysis.json")
-OPENAPI = Path(__file__).parents[2] / "backend" / "openapi.json"
 BROKEN: Any = {
     "format": "millrace.topology/1",
     "name": "broken",
@@ -51,26 +50,6 @@ def analyzer(settings: Any) -> Iterator[None]:
     with serving_analyzer(RecordedAnalyzer(RECORDED)) as address:
         settings.MILLRACE_ANALYZER = address
         yield
-
-
-def validator(name: str) -> Draft202012Validator:
-    """A validator for one schema of the committed API description, as plain JSON Schema."""
-    description = json.loads(OPENAPI.read_text(encoding="utf-8"))
-
-    def plain(schema: Any) -> Any:
-        if isinstance(schema, list):
-            return [plain(each) for each in schema]
-        if not isinstance(schema, dict):
-            return schema
-        found = {key: plain(each) for key, each in schema.items() if key != "nullable"}
-        if "properties" in found:
-            found.setdefault("additionalProperties", False)
-        return {"anyOf": [found, {"type": "null"}]} if schema.get("nullable") is True else found
-
-    schemas = {key: plain(each) for key, each in description["components"]["schemas"].items()}
-    return Draft202012Validator(
-        {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
-    )
 
 
 def compile_it(client: Any, document: Any, revision: int = 7) -> Any:

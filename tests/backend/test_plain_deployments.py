@@ -13,10 +13,10 @@ from millrace_compiler import compile_document
 from topologies import actions as topologies
 from topologies.models import Topology
 
+from tests.described import validator
 from tests.served import serving_analyzer
 
 from .conftest import Client, People
-from .test_compile import validator
 from .test_state_plan import ExpectedTypes, summing
 
 

@@ -16,10 +16,10 @@ from millrace_compiler.inference.analysis import ExpressionError
 from millrace_compiler.state.state_schema import state_schema
 from topologies import actions as topologies
 
+from tests.described import validator
 from tests.served import serving_analyzer
 
 from .conftest import Client, People
-from .test_compile import validator
 
 
 class ExpectedTypes:

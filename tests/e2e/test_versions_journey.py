@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -163,6 +164,47 @@ def test_a_selection_becomes_a_fragment_that_is_updated_and_dissolved(
     page.get_by_test_id("dissolve").click()
     expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
     assert sorted(designer.nodes()) == ["count", "in", "keep", "out"]
+
+
+def test_an_earlier_version_is_compared_restored_and_saved_again(
+    page: Page, system: System
+) -> None:
+    """As documents and as programs. The restored version is a draft until it is saved."""
+    with Api.of(system.address, page) as api:
+        body = {"name": "Restored", "template": "word-count"}
+        made = api.call("POST", "/workspaces/main/topologies", body)
+        path = f"/topologies/{made['id']}/versions"
+        first = api.call("GET", f"{path}/1")["document"]
+        changed = json.loads(json.dumps(first))
+        (sink,) = (each for each in changed["nodes"] if each["kind"] == "sink.topic")
+        sink["params"]["topic"] = "counts-elsewhere"
+        elsewhere = {"document": changed, "message": "Elsewhere", "base_version": 1}
+        api.call("POST", path, elsewhere)
+        page.goto(f"{system.address}/w/main/t/{made['id']}")
+        designer = Designer(page)
+        written = designer.node(sink["id"])
+        expect(written).to_contain_text("counts-elsewhere")
+        page.get_by_role("tab", name="Versions").click()
+        page.get_by_role("button", name="Actions for version 1").click()
+        page.get_by_role("menuitem", name="Compare with the drawing").click()
+        dialog = page.get_by_role("dialog")
+        for segment, text in (
+            ("document", '"topic": "counts-elsewhere"'),
+            ("code", '.to("counts-elsewhere"'),
+        ):
+            dialog.locator(f"[data-segment={segment}]").click()
+            left, right = dialog.locator(".cm-content").nth(0), dialog.locator(".cm-content").nth(1)
+            expect(right).to_contain_text(text, timeout=PATIENCE)
+            expect(left).not_to_contain_text("counts-elsewhere")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Actions for version 1").click()
+        page.get_by_role("menuitem", name="Restore").click()
+        expect(written).not_to_contain_text("counts-elsewhere")
+        expect(page.get_by_test_id("saved-state")).to_contain_text("v2 · draft saved")
+        designer.save("As it was")
+        expect(page.get_by_test_id("saved-state")).to_contain_text("v3")
+        assert api.call("GET", f"{path}/3")["document"] == first
+        api.call("DELETE", f"/topologies/{made['id']}")
 
 
 def test_a_version_is_promoted_and_each_environment_is_shown(page: Page, system: System) -> None:

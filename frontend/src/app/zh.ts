@@ -4,5 +4,5 @@ export const zh = {
   Reload: "重新加载",
   "A new version of the page is available.": "页面有新版本。",
   "app.some_parts_cannot_be_opened":
-    "重新加载之前，有些部分无法打开。图已保存；请先完成打开的对话框。",
+    "重新加载之前，有些部分无法打开。绘图已保存；请先完成打开的对话框。",
 };

@@ -16,7 +16,7 @@ export const zh = {
   "Generated files": "生成的文件",
   "code.problems_must_be_fixed": "需先修正 {n} 个问题，见“问题”面板。",
   "You can read this topology.": "您可以查看此拓扑。",
-  "code.needs_operator": "编辑程序会在服务器上运行它：需要 operator 角色。",
+  "code.needs_operator": "编辑程序会在服务器上运行它：需要操作员角色。",
   "code.not_one_text": "某个模块含有此编辑器会改变的换行符或字符。请在设置中编辑。",
   "code.node_is_of_a_fragment":
     "{node} 属于无法写成函数的片段，因此其节点被逐个写出。请在该片段自己的画布上修改。",

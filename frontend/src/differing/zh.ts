@@ -5,7 +5,7 @@ export const zh = {
   "{n} {n, plural, one {input} other {inputs}} tried…": "已尝试 {n} 个输入…",
   "differing.runs_both_versions_in_simulator": "在模拟器中运行两个版本，最多 20,000 个输入、20 秒",
   "Find an input with different results": "查找结果不同的输入",
-  "{version} does not compile: {problem}": "{version}无法编译：{problem}",
+  "{version} does not compile: {problem}": "无法编译{version}：{problem}",
   "differing.no_difference_in_inputs": "{n} 个输入中没有差异；覆盖了 {percent} % 的分支。",
   "No record reached {nodes}: add records to Simulate that do.":
     "没有记录到达 {nodes}：请在“模拟”中添加能到达的记录。",
@@ -21,10 +21,10 @@ export const zh = {
   "Only in this version": "只在此版本中",
   "Copy for a pull request": "复制为拉取请求的一行",
   "Open in Simulate": "在“模拟”中打开",
-  "{version} writes to {topic}": "{version} 写入 {topic}",
+  "{version} writes to {topic}": "{version}：写入 {topic}",
   Nothing: "无",
   "No.": "序号",
   "After record": "在此记录之后",
-  "Record {n} stops {version}.": "第 {n} 条记录使{version}停止。",
+  "Record {n} stops {version}.": "{version}：第 {n} 条记录使其停止。",
   "The wall clock advances by {n} ms": "系统时钟前进 {n} 毫秒",
 };

@@ -36,10 +36,19 @@ export function Failed(props: {
         <Button size="xs" variant="default" component={Link} to={props.gone?.to ?? "/"}>
           {props.gone?.text ?? t("Go to the topologies")}
         </Button>
-      ) : retry === undefined ? null : (
-        <Button size="xs" variant="default" onClick={retry}>
-          {t("Try again")}
-        </Button>
+      ) : (
+        <div className={classes.failedActions}>
+          {retry === undefined ? null : (
+            <Button size="xs" variant="default" onClick={retry}>
+              {t("Try again")}
+            </Button>
+          )}
+          {props.gone === undefined ? null : (
+            <Button size="xs" variant="subtle" component={Link} to={props.gone.to}>
+              {props.gone.text}
+            </Button>
+          )}
+        </div>
       )}
     </div>
   );

@@ -1,7 +1,7 @@
 export const zh = {
   "{n} {n, plural, one {alert fires} other {alerts fire}}": "{n} 个告警触发中",
   "Search by name": "按名称搜索",
-  "Delete “{name}”": "删除 “{name}”",
+  "Delete “{name}”": "删除“{name}”",
   "Type its name to confirm": "输入名称以确认",
   "Type the name of the topology to confirm": "输入拓扑的名称以确认",
   Light: "浅色",

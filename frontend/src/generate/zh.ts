@@ -4,7 +4,7 @@ export const zh = {
   "Key skew (Zipf)": "键倾斜（Zipf）",
   "Late (%)": "迟到（%）",
   "Late by up to": "最多迟到",
-  "Null values (%)": "空值（%）",
+  "Null values (%)": "null 值（%）",
   "Malformed values (%)": "格式错误的值（%）",
   Seed: "种子",
   Fields: "字段",

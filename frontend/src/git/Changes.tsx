@@ -41,6 +41,7 @@ export function Changes(props: { ws: string; editor: boolean; asOf: string }) {
       ) : (
         <CardTable
           head={[t("Changed in the repository"), t("What"), t("Last commit"), ""]}
+          className={own.list}
           testId="outside-changes"
         >
           {changes.map((change) => (

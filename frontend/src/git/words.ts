@@ -23,5 +23,5 @@ export function changeText(change: OutsideChange): string {
       ? t("{n} {n, plural, one {test} other {tests}}", { n: change.tests.length })
       : null,
   ].filter((part) => part !== null);
-  return parts.length === 0 ? t("files") : parts.join(", ");
+  return parts.length === 0 ? t("files") : parts.join(t(", "));
 }

@@ -61,7 +61,7 @@ export const zh = {
   "Accept the new history": "接受新的历史",
   "working…": "正在进行…",
   "git.not_committed_yet": "{n} 个版本尚未提交",
-  "not reachable": "未能连接",
+  "not reachable": "无法连接",
   "up to date": "已同步",
   "pulled {when}": "{when}拉取",
 };

@@ -168,6 +168,22 @@ test("a copy brings its groups and notes, and covers nothing", async () => {
   expect(notesOf(drawn.document())).toHaveLength(1);
 });
 
+test("arranging a selection moves its nodes and no others", async () => {
+  const { default: Elk } = await import("elkjs/lib/elk.bundled.js");
+  const place = { x: 0, y: 400 };
+  const document = moveNodes(
+    row(),
+    new Map([
+      ["c", place],
+      ["d", place],
+    ]),
+  );
+  const positions = await layout(new Elk(), document, CATALOG, new Set(["c", "d"]));
+  expect([...positions.keys()].sort()).toEqual(["c", "d"]);
+  expect(positions.get("c")).toEqual(place);
+  expect(positions.get("d")?.x).toBeGreaterThan(place.x + 200);
+});
+
 test("an arranged group stays together, and notes stay beside their nodes", async () => {
   const { default: Elk } = await import("elkjs/lib/elk.bundled.js");
   const elk = new Elk();

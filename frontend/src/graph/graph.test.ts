@@ -258,6 +258,19 @@ describe("wires", () => {
     expect(why(document, "in", "join.left")).toBeNull();
   });
 
+  test("a global table fits its own join, a windowed one where tables do", () => {
+    const hours = node("hours", "count", { window: { type: "tumbling", size: "1 hour" } });
+    const lookup = node("lookup", "join.stream_global_table");
+    const document = design([...base, node("g", "source.global_table"), lookup, hours]);
+    expect(why(document, "g", "lookup.right")).toBeNull();
+    for (const port of ["join.right", "f", "out"]) expect(why(document, "g", port)).toBe("role");
+    expect(roleOfOutput(document, CATALOG, hours, "out")).toBe("windowed_table");
+    expect(why(document, "hours", "join.right")).toBeNull();
+    for (const port of ["join.left", "lookup.right"]) {
+      expect(why(document, "hours", port)).toBe("role");
+    }
+  });
+
   test("a filter gives what it is given", () => {
     const document = design(base, ["table", "f"]);
     const filter = findNode(document, "f");

@@ -4,11 +4,12 @@ import { CATALOG } from "../commands/kit";
 import { useDesigner } from "../designer/store";
 import { setParam, setSetting } from "../graph/changes";
 import { edgeId, findNode, makeEdge, paramsOf } from "../graph/document";
+import { groupsOf } from "../graph/drawing";
 import { Palette } from "../palette/Palette";
 import { type } from "../testing/rendering";
 import { t } from "../ui/i18n";
 import { Inspector } from "./Inspector";
-import { field, form, show, showForms } from "./kit";
+import { field, form, loaded, show, showForms } from "./kit";
 
 showForms();
 
@@ -50,15 +51,30 @@ test("help is no stop of Tab and opens by F1 in its field", async () => {
   expect(shown()).toBeNull();
 });
 
+test("a group gets its title and its color in its form", async () => {
+  const nodes = [form.edit.drop("filter"), form.edit.drop("peek")];
+  form.edit.select(...nodes);
+  await form.edit.run("group");
+  await show(<Inspector nodeRuntime={undefined} />);
+  const title = (await loaded("[data-testid=group-title]")) as HTMLInputElement;
+  await type(title, "Clean up");
+  await act(async () =>
+    form.place.querySelector<HTMLElement>('input[aria-label="Violet"]')?.click(),
+  );
+  expect(groupsOf(form.edit.document())).toMatchObject([
+    { title: "Clean up", color: "aggregation", nodes },
+  ]);
+});
+
 test("a request for a field focuses it in a form that was not shown before", async () => {
   const id = form.edit.drop("suppress");
-  const loaded = (name: string) =>
+  const focused = (name: string) =>
     vi.waitFor(() => expect(document.activeElement?.closest(".field")).toBe(field(name)));
   await show(<Inspector nodeRuntime={undefined} />);
   await act(async () => useDesigner.getState().goTo(null, "processing_handler"));
-  await loaded("processing_handler");
+  await focused("processing_handler");
   await act(async () => useDesigner.getState().goTo(id, "max_records"));
-  await loaded("max_records");
+  await focused("max_records");
 });
 
 test("what is typed is kept even if it is wrong, and one field is one undo entry", async () => {

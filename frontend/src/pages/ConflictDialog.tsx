@@ -53,7 +53,9 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
       <div className={classes.body} data-testid="conflict">
         <p className={classes.lead}>
           {theirs.message === "" ? null : `“${theirs.message}” · `}
-          {ago(theirs.created_at)}.{" "}
+          {ago(theirs.created_at)}
+        </p>
+        <p className={classes.lead}>
           {found.length === 0
             ? t({
                 id: "pages.both_have_same_nodes",

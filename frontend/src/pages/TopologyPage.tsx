@@ -202,7 +202,7 @@ export function TopologyPage() {
   if (loaded.isPending || loaded.isError) {
     return (
       <WholePage>
-        <Waiting query={loaded} />
+        <Waiting query={loaded} gone={{ to: `/w/${ws}`, text: t("Go to the topologies") }} />
       </WholePage>
     );
   }

@@ -68,7 +68,7 @@ async function run(action: "start" | "stop" | "restart"): Promise<void> {
 const MOVES: readonly (readonly [Move, Phrase, string])[] = [
   ["back", phrase("Simulation: previous step"), ","],
   ["next", phrase("Simulation: next step"), "."],
-  ["dropNext", phrase("Simulation: next dropped record"), "Shift+N"],
+  ["dropNext", phrase("Simulation: next record that ended"), "Shift+N"],
 ];
 
 export function usePageCommands(rights: {

@@ -62,7 +62,7 @@ test("a record that cannot be read or written says why, down to the last cause",
   const registry = "http://schemas.example";
   const cause = { code: "registry_subject", facts: { registry, subject: "a" }, message: "…" };
   expect(await inChinese({ code: "registry", message: "the schema registry …", cause })).toBe(
-    `模式注册中心没有给出所需的模式：模式注册中心 ${registry} 没有主题（subject）a。`,
+    `模式注册中心没有给出所需的模式：模式注册中心 ${registry} 没有 subject a。`,
   );
   const size = { format: "integer", needed: "4", found: "3" };
   const bytes = { code: "bytes_size", facts: size, message: "…" };

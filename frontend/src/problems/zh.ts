@@ -5,7 +5,7 @@ export const zh = {
     "编译器正在检查此拓扑。如果一段时间无人使用，它会先启动，这需要几秒钟。",
   "Nothing drawn yet": "还没有绘制任何内容",
   "problems.drag_source_from_palette":
-    "从面板中把一个数据源拖到画布上。缺少或错误的内容会列在这里。",
+    "从组件面板中把一个数据源拖到画布上。缺少或错误的内容会列在这里。",
   "No problems": "没有问题",
   "This topology compiles.": "此拓扑可以编译。",
   "problems.this_topology_compiles_but":

@@ -9,7 +9,7 @@ export interface Mask {
 }
 
 const MASKS: readonly { value: How; label: Phrase }[] = [
-  { value: "keep", label: phrase("Keep") },
+  { value: "keep", label: phrase("Keep as it is") },
   { value: "hash", label: phrase("Hash") },
   { value: "replace", label: phrase("Replace with") },
 ];

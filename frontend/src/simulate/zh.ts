@@ -49,7 +49,8 @@ export const zh = {
   "Records of an edge": "连线上的记录",
   "simulate.click_edge_on_canvas": "点击画布上的连线：经过它的记录会列在这里。",
   "No record passed over this edge.": "没有记录经过这条连线。",
-  Keep: "保留",
+  Keep: "保存",
+  "Keep as it is": "保持不变",
   Hash: "哈希",
   "Replace with": "替换为",
   "simulate.no_record_could_be_read": "没有能以此格式读取的记录，因此无法脱敏。",
@@ -106,7 +107,7 @@ export const zh = {
   "Next record that ended": "下一条结束的记录",
   "Step {n} of {m}": "第 {n} 步，共 {m} 步",
   "Only steps of the selected node": "只看所选节点的步骤",
-  "Only steps whose record contains": "只看记录中包含的内容",
+  "Only steps whose record contains": "只看记录包含此内容的步骤",
   "Record contains …": "记录包含…",
   "A schedule of {node} is due": "{node} 的定时任务到期",
   "Record {n} ends at {node}": "记录 {n} 在 {node} 结束",
@@ -260,7 +261,7 @@ export const zh = {
   "simulate.it_begins_with_stores":
     "模拟从部署在批次 {batch}（{time}）之后的存储开始，并按顺序包含后续批次的所有记录。",
   "This was requested.": "这是按请求进行的。",
-  "Fields are masked, or records are left out.": "有字段被屏蔽，或省略了部分记录。",
+  "Fields are masked, or records are left out.": "有字段被脱敏，或省略了部分记录。",
   "The topology reads a topic that it writes.": "此拓扑读取它自己写入的主题。",
   "The deployment has no checkpoint that can be read.": "部署没有可读取的检查点。",
   "The checkpoint does not go back as far as this record.": "检查点不包含这条记录之前的状态。",
@@ -278,7 +279,7 @@ export const zh = {
   "Its steps are not listed: too many steps come before it.":
     "没有列出它的步骤：它之前的步骤太多。",
   "No node received this record: no source reads its topic.":
-    "没有节点收到此记录：没有源读取它的主题。",
+    "没有节点收到此记录：没有数据源读取它的主题。",
   "No node received this record: the run stopped at record {n}.":
     "没有节点收到此记录：运行在记录 {n} 处停止。",
   "It stopped the run: {why}": "它使运行停止：{why}",
@@ -291,7 +292,7 @@ export const zh = {
   "unchanged since": "此后未更改",
   "changed by record {n}": "被记录 {n} 更改",
   "repartition, task {task}": "重分区，任务 {task}",
-  "A schedule is due": "一个定时已到期",
+  "A schedule is due": "一个定时任务到期",
   "{n} {n, plural, one {row} other {rows}} written": "写入 {n} 行",
   "written to {topic}": "写入 {topic}",
   "simulate.none_of_newest_records": "{topic} 最新的 {n} 条记录均不匹配。",
@@ -313,7 +314,7 @@ export const zh = {
   "Run in plain Spark": "在普通 Spark 中运行",
   "simulate.same_records_run_through":
     "相同的记录以普通 Structured Streaming 的方式经过拓扑。两边的结果并列显示，并说明不同之处的原因。这会启动 Spark 查询，需要几秒钟。",
-  "Micro-batches": "微批次",
+  "Micro-batches": "微批",
   "One for each record": "每条记录一个",
   "As few as possible": "尽可能少",
   "As a job that keeps up with records that arrive one by one": "如同作业能跟上逐条到达的记录",
@@ -321,7 +322,7 @@ export const zh = {
   "Starting the queries of plain Spark…": "正在启动普通 Spark 的查询…",
   "simulate.plain_spark_of_records": "普通 Spark：{done}/{lines} 条记录",
   Progress: "进度",
-  "simulate.each_query_runs_spark": "每个微批次都是每个查询的一个 Spark 作业：这需要几秒钟。",
+  "simulate.each_query_runs_spark": "每个微批都是每个查询的一个 Spark 作业：这需要几秒钟。",
   "simulate.plain_spark_cannot_express":
     "普通 Spark 无法实现此拓扑。以下节点在 Structured Streaming 中没有对应的算子；精确方言可以运行它们。",
   "simulate.some_differences_were_not": "有些差异未被预测：这是 Millrace 的缺陷。",
@@ -355,7 +356,7 @@ export const zh = {
   "At most {n} records.": "最多 {n} 条记录。",
   "Pin records": "固定记录",
   "Pin {n} {n, plural, one {record} other {records}}": "固定 {n} 条记录",
-  "Use pinned records, muted nodes and doubles": "使用固定的记录、静音的节点和替身",
+  "Use pinned records, muted nodes and doubles": "使用固定的记录、停用的节点和替身",
   "Double of {node}": "{node} 的替身",
   "simulate.double_stands_for":
     "在模拟和测试中，此表代替该节点运行：每条记录取第一个匹配行的应答。它与拓扑一起保存，从不部署。",
@@ -372,5 +373,5 @@ export const zh = {
   "with doubles for {nodes}": "由替身代替：{nodes}",
   "A part ran: {n} of {all} nodes.": "只运行了一部分：{n}/{all} 个节点。",
   "simulate.records_stop_before_muted":
-    "记录停在 {nodes} 之前：此处静音的节点给出另一类型的记录，或不给出记录。",
+    "记录停在 {nodes} 之前：此处停用的节点给出另一类型的记录，或不给出记录。",
 };

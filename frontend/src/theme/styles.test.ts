@@ -68,8 +68,13 @@ test("every Mantine component of the page has its styles", () => {
   // The messages of `@mantine/notifications` are this component.
   if (texts.some((text) => text.includes('from "@mantine/notifications"')))
     names.push("Notification");
+  const components = join(mantine, "esm/components");
   const modules = names
-    .map((name) => join(mantine, "esm/components", name, `${name}.mjs`))
+    .flatMap((name) => [
+      join(components, name, `${name}.mjs`),
+      // Some are in a folder of several, such as that of the slider and the range slider.
+      join(components, name, name, `${name}.mjs`),
+    ])
     .filter(existsSync)
     .reduce((seen, file) => standsOn(file, seen), new Set<string>());
   const needed = [...modules]

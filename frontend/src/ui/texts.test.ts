@@ -5,7 +5,17 @@ import { compileMessage as everythingOfICU } from "@lingui/message-utils/compile
 import { expect, test } from "vitest";
 import { fetchTexts, insert, phrase, setLanguage, t } from "./i18n";
 import { compileMessage } from "./messages";
-import { rooms, texts } from "./zh/index";
+import {
+  catalog,
+  causes,
+  diagnostics,
+  differences,
+  errors,
+  forms,
+  rooms,
+  texts,
+  words,
+} from "./zh/index";
 
 const SOURCE = join(import.meta.dirname, "..");
 
@@ -87,6 +97,22 @@ test("a translation is in the dictionary of the room that uses it, or in common"
       return users.size > 1 ? room !== "common" : !users.has(room);
     }),
   );
+  expect(wrong).toEqual([]);
+});
+
+test("Chinese texts use the terms of the glossary", () => {
+  const glossary = readFileSync(join(SOURCE, "../../docs/contributing/glossary.md"), "utf8");
+  const rows =
+    glossary
+      .split("## Chinese")[1]
+      ?.match(/^\|.*\|$/gm)
+      ?.slice(2) ?? [];
+  const avoided = rows.flatMap((row) => row.split("|").at(-2)?.trim().split("、") ?? []);
+  expect(avoided.filter((term) => term !== "").length).toBeGreaterThan(15);
+  const all = [texts, catalog, forms.sentences, causes, diagnostics, differences, errors, words]
+    .flatMap((each) => Object.values<string | readonly string[]>(each))
+    .flat();
+  const wrong = avoided.flatMap((term) => all.filter((text) => term !== "" && text.includes(term)));
   expect(wrong).toEqual([]);
 });
 

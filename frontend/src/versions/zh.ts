@@ -4,7 +4,7 @@ export const zh = {
   "changed {names}": "更改了 {names}",
   "changed settings": "更改了设置",
   "changed topics": "更改了主题",
-  "changed the description": "更改了描述",
+  "changed the description": "更改了说明",
   "moved nodes": "移动了节点",
   "Take version {n}": "采用版本 {n}",
   "Restore version {n}": "恢复版本 {n}",

@@ -196,7 +196,7 @@ export const causes: Readonly<Record<string, Alternatives>> = {
     "实时模式至少处理每条记录一次，但该拓扑要求恰好一次。请将处理保证改为至少一次，或以微批运行。",
   real_time_function: "实时模式没有可传给函数的微批。请以微批运行作业，或写入主题。",
   real_time_reader:
-    "实时模式只从 Kafka 读取，但这个源读取 DataFrame。请以微批运行作业，或读取主题。",
+    "实时模式只从 Kafka 读取，但这个数据源读取 DataFrame。请以微批运行作业，或读取主题。",
   real_time_slots: "实时模式下所有任务同时运行，但核心不足。请使用更多核心，或以微批运行作业。",
   shadow_not_possible: "现在无法启动影子：运行中的部署没有检查点。",
   shadow_state_moving: "现在无法启动影子：运行中的部署的状态正在移动。请在其下一个微批后重试。",

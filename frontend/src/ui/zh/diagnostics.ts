@@ -11,14 +11,14 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   fragment_reference: ["{found} 不是带版本的片段。", "请使用名称和编号，例如 clean@2。"],
   fragment_unknown: ["文档不包含片段 {name}。", "{guess}请选择其他版本，或移除该节点。"],
   fragment_cycle: ["片段包含自身：{through}。", "请将它从其中一个片段中移除。"],
-  fragment_depth: ["片段的嵌套超过 {most} 层。", "请将外层的一个片段展开。"],
+  fragment_depth: ["片段的嵌套超过 {most} 层。", "请将外层的一个片段解散。"],
   fragment_too_large: [
-    "连同其片段，拓扑超过 {nodes} 个节点、{edges} 条边或 {megabytes} MB，或者其片段的端口过多。",
+    "连同其片段，拓扑超过 {nodes} 个节点、{edges} 条连线或 {megabytes} MB，或者其片段的端口过多。",
     "请使用更少或更小的片段，或将拓扑拆分为多个。",
   ],
   fragment_argument: ["片段没有参数 {name}。", "{guess}请移除该参数值。"],
-  fragment_edge: ["片段的一条边无效：{found}。", "边从输入或节点开始，到节点或输出结束。"],
-  fragment_loop: ["输入“{port}”又回到自身。", "请移除此环中的一条边。"],
+  fragment_edge: ["片段的一条连线无效：{found}。", "连线从输入或节点开始，到节点或输出结束。"],
+  fragment_loop: ["输入“{port}”又回到自身。", "请移除此环中的一条连线。"],
   fragment_role: ["角色为 {found}。", "请使用以下之一：{known}。"],
   fragment_type: ["{found} 不是类型：{reason}。", "请使用 Spark SQL 类型。"],
   fragment_input_type: [
@@ -27,14 +27,14 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   fragment_unused: ["没有节点使用片段 {name}。", "请将其从文档中移除。"],
   no_results: [
-    "结果没有去处：拓扑没有汇，没有可查询的存储，也没有处理器。",
-    "请添加一个汇，例如“写入主题”。",
+    "结果没有去处：拓扑没有数据汇，没有可查询的存储，也没有处理器。",
+    "请添加一个数据汇，例如“写入主题”。",
   ],
   self_join_inner: [
     "优化把流与自身的 {type} 连接变为内连接，与 Kafka Streams 相同：没有匹配的记录不产生结果。",
     "请改为内连接，或在拓扑的设置中选择其他优化。",
   ],
-  no_nodes: ["拓扑没有节点。", "请添加一个源和一个汇。"],
+  no_nodes: ["拓扑没有节点。", "请添加一个数据源和一个数据汇。"],
   unknown_key: ["{place} 有未知的键。", "该键被忽略。已知的键：{known}。"],
   node_id_twice: ["ID {found} 被使用了两次。", "请修改其中一个节点的 ID。"],
   topic_name: [
@@ -60,22 +60,25 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   topic_partitions: ["主题 {topic} 有 {found} 个分区。", "请使用 1 到 {most} 之间的整数。"],
   kind_unknown: ["未知的类型 {found}。", "{guess}已知的类型：{known}。"],
-  cycle: ["该节点在一个环中：{through}。", "请删除其中一条边，或写入主题后再读回。"],
-  edge_end: ["一条边指向不存在的 {missing}。", "{guess}请删除该边，或连接一个节点。"],
+  cycle: ["该节点在一个环中：{through}。", "请删除其中一条连线，或写入主题后再读回。"],
+  edge_end: ["一条连线指向不存在的 {missing}。", "{guess}请删除该连线，或连接一个节点。"],
   edge_from_sink: [
-    "汇没有输出，但有一条边从它指向 {target}。",
-    "请将 {target} 连接到汇之前的节点。",
+    "数据汇没有输出，但有一条连线从它指向 {target}。",
+    "请将 {target} 连接到数据汇之前的节点。",
   ],
   edge_from_store: ["存储 {store} 连接到了用于记录的端口。", "请将它连接到算子的“store”端口。"],
-  edge_into_store: ["一条来自 {source} 的边以存储为终点。", "请从存储画边到算子的“store”端口。"],
+  edge_into_store: [
+    "一条来自 {source} 的连线以存储为终点。",
+    "请从存储画连线到算子的“store”端口。",
+  ],
   edge_no_store: [
     "{source} 连接到“store”端口，但 {target} 不能将它用作存储。",
     "请连接存储节点；处理器还可以连接表、聚合或全局表。",
   ],
-  takes_no_store: ["“{kind}”没有存储，但连接了 {store}。", "请删除该边。"],
+  takes_no_store: ["“{kind}”没有存储，但连接了 {store}。", "请删除该连线。"],
   port_unknown: ["没有名为“{port}”的 {side} 端口。", "{guess}可用的端口：{known}。"],
   input_missing: ["输入“{port}”没有连接任何节点。", "请将一个节点连接到它。"],
-  input_twice: ["输入“{port}”连接了多个节点：{sources}。", "请只保留一条边，或先合并这些流。"],
+  input_twice: ["输入“{port}”连接了多个节点：{sources}。", "请只保留一条连线，或先合并这些流。"],
   role: [
     "输入“{port}”收到 {found}，但需要 {needed}。",
     "请插入“转为表”或“转为流”节点，或连接其他节点。",
@@ -312,7 +315,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "ID 以小写字母开头，后接小写字母、数字、“_”或“-”，最多 200 个字符。",
   ],
   node_part: ["这里是 {found}。", "应为 {needed}。"],
-  edge_part: ["边的 {part} 为 {found}。", "它必须是字符串，即节点的 ID 或端口的名称。"],
+  edge_part: ["连线的 {part} 为 {found}。", "它必须是字符串，即节点的 ID 或端口的名称。"],
   topic_shape: ["主题 {topic} 的设置为 {found}。", "请使用带有 partitions 的对象。"],
   role_global: [
     "输入“{port}”收到全局表，但需要 {needed}。",
@@ -329,11 +332,11 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   format_schema_or_registry: [
     "{format} 格式需要模式或模式注册中心。",
-    "请输入模式，或注册中心和主题（subject）。",
+    "请输入模式，或注册中心和 subject。",
   ],
   registry_subject: [
-    "模式注册中心 {registry} 没有主题（subject）{subject}。",
-    "请更正注册中心和主题（subject），或在此处也输入模式。",
+    "模式注册中心 {registry} 没有 subject {subject}。",
+    "请更正注册中心和 subject，或在此处也输入模式。",
   ],
   registry_version: [
     "模式注册中心 {registry} 没有 {referred} 的版本 {version}，而 {subject} 的模式引用了它。",
@@ -427,7 +430,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请在两处使用相同的时间戳、无效时间戳、起点和读取器。",
   ],
   reader_missing: ["没有读取器时，此参数无效。", "请设置读取器，或删除此参数。"],
-  reader_topics: ["带读取器的源只有一个主题名称。", "请在主题列表中只填一个名称。"],
+  reader_topics: ["带读取器的数据源只有一个主题名称。", "请在主题列表中只填一个名称。"],
   reader_start: [
     "读取器的起点由其选项设置。",
     "请删除起点，并设置该格式的选项，例如 startingVersion。",
@@ -442,8 +445,8 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请为读取器选择其他主题名称。",
   ],
   real_time_reader: [
-    "实时模式只从 Kafka 读取，但此源有读取器。",
-    "请以微批次运行拓扑，或读取主题。",
+    "实时模式只从 Kafka 读取，但此数据源有读取器。",
+    "请以微批运行拓扑，或读取主题。",
   ],
   topic_overlap: [
     "主题 {topic} 也由 {other} 与其他主题一起读取。",
@@ -452,7 +455,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   topic_pattern_overlap: ["模式匹配主题 {topic}，而它由 {other} 读取。", "请缩小模式的范围。"],
   store_for_tables: [
     "连接了存储 {store}，但输入是流，没有存储。",
-    "请删除该边，或在之前插入“转为表”节点。",
+    "请删除该连线，或在之前插入“转为表”节点。",
   ],
   store_type: ["类型为 {found}，但 {operator} 保存 {needed}。", "请留空，或使用 {needed}。"],
   store_across_levels: [
@@ -523,7 +526,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   ],
   plain_processing_handler: [
     "失败的表达式会停止查询；Kafka Streams 在此丢弃该记录。",
-    "请在表达式中使用 以 try 开头的函数。",
+    "请在表达式中使用以 try 开头的函数。",
   ],
   plain_processor_fields: [
     "处理器的对象只存在于一个微批：init 在每个微批中运行，其他方法设置的字段和定时任务都会消失；Kafka Streams 将它们与任务一起保留。",
@@ -542,7 +545,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请让聚合与顺序无关，或让每个微批只处理一条记录。",
   ],
   plain_unchanged: [
-    "对不存在的行的删除会继续传递；Kafka Streams 会省略它能识别的那些，这取决于表在哪里保存行。",
+    "对不存在的行的删除会继续转发；Kafka Streams 会省略它能识别的那些，这取决于表在哪里保存行。",
     "行是相同的；消费者可能看到同一个键的结果两次。",
   ],
   plain_first_update: [
@@ -557,7 +560,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
   rejected_rows: ["表中被拒绝的行只能丢弃。", "请选择“丢弃”，或在其前面加上“转为流”。"],
   plain_peek: ["消息不会写入日志：普通 Spark 没有对应的算子。", "记录原样转发。"],
   plain_at_least_once: [
-    "Spark 的 Kafka 数据汇至少写入一次记录，但保证是 “恰好一次”。",
+    "Spark 的 Kafka 数据汇至少写入一次记录，但保证是“恰好一次”。",
     "发生故障后，结果可能会再次写入。",
   ],
   plain_kind: ["普通 Spark 没有对应的算子：{reason}。", "请使用精确方言，或{instead}。"],
@@ -566,7 +569,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请使用精确方言，或修改处理器。",
   ],
   plain_draws: [
-    "在纯 Spark 中，记录被重新处理时，随机值和当前时间会不同。",
+    "在普通 Spark 中，记录被重新处理时，随机值和当前时间会不同。",
     "请使用精确方言，或从记录派生该值。",
   ],
   plain_format: [
@@ -574,10 +577,7 @@ export const diagnostics: Readonly<Record<string, readonly [message: string, hin
     "请使用精确方言，或其他格式。",
   ],
   plain_source: ["普通 Spark 不能读取这个数据源：{reason}。", "请使用精确方言，或{instead}。"],
-  plain_handler: [
-    "普通 Spark 不支持这个处理程序：{reason}。",
-    "请选择 fail 或 stop，或使用精确方言。",
-  ],
+  plain_handler: ["普通 Spark 不支持这个处理程序：{reason}。", "请选择“停止”，或使用精确方言。"],
   plain_modules: [
     "普通 Spark 不支持处理器代码之外的模块。",
     "请将代码使用的内容移入其中，或使用精确方言。",
@@ -640,7 +640,7 @@ export const words: Readonly<Record<string, string>> = {
   "from_json reads maps with STRING keys only": "from_json 只能读取键为 STRING 的 MAP",
   "declare a MAP<STRING, …>": "声明 MAP<STRING, …>",
   "Spark does not track the highest timestamp of a partition": "Spark 不记录分区的最大时间戳",
-  "choose skip": "选择 skip",
+  "choose skip": "选择“跳过”",
   "a json that fails stops the query": "无法读取的 JSON 会停止查询",
   "final results come from the aggregation itself": "最终结果来自聚合本身",
   "put it directly after the aggregation": "将它直接放在聚合之后",
@@ -652,7 +652,7 @@ export const words: Readonly<Record<string, string>> = {
   "Spark's processing-time timers fire between micro-batches, and only after the first record of a partition":
     "Spark 的系统时钟定时器在微批之间触发，并且分区要先有过一条记录",
   "tasks have no id": "任务没有 ID",
-  "schedules begin with the first record": "计划从第一条记录开始",
+  "schedules begin with the first record": "定时任务从第一条记录开始",
   "Spark's own Python functions run ahead of the records, in batches":
     "Spark 的 Python 函数按批提前于记录执行",
   "use an expression": "使用表达式",

@@ -107,7 +107,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   schedule_author_may_not:
     "设置该时间表的 {name} 已无权在此启动和停止部署。请重新保存时间表，以您的名义执行。",
   schedule_never_stops: "这些时间覆盖了整周。请移除时间表，并启动该部署。",
-  schedule_without_author: "设置该时间表的帐户已被删除。请重新设置时间表。",
+  schedule_without_author: "设置该时间表的账户已被删除。请重新设置时间表。",
   unknown_time_zone: "没有这个时区。请输入如 Asia/Shanghai 的名称。",
   // ---- git
   git_address_invalid: "这不是仓库的地址。请输入绝对路径，或以 https:// 开头且不含密码的 URL。",
@@ -142,7 +142,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   double_not_stream: "{node} 不能有替身：只有从流到流的节点才能有替身。",
   double_key: "{node} 输出另一种类型的键，因此替身的每一行都需要键。",
   double_passes: "{node} 输出其他类型，因此记录不能原样通过其替身。",
-  part_empty: "该部分的所有节点都已静音，没有可运行的内容。",
+  part_empty: "该部分的所有节点都已停用，没有可运行的内容。",
   part_node_unknown: "{to} 不是接收记录的节点，无法运行到此。",
   pin_unknown: "记录固定在不存在的连线 {source} → {target} 上。",
   pin_untyped: "从 {source} 到 {target} 的记录类型未知，因为 {source} 或其之前的节点有错误。",
@@ -176,13 +176,13 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   has_shadow: "该部署有影子。请先结束它。",
   is_shadow: "这是另一个部署的影子。请结束它，并启动另一个。",
   name_does_not_match: "输入的名称与部署的名称不符。",
-  no_dead_letter: "记录在汇处失败，汇无法写入死信。请跳过该记录，或修改汇。",
+  no_dead_letter: "记录在数据汇处失败，数据汇无法写入死信。请跳过该记录，或修改数据汇。",
   no_dead_letter_topic: "该版本没有死信主题。请在拓扑的设置中指定并部署，或跳过该记录。",
   no_old_state: "该部署没有留下这个状态。",
   no_report: "该部署的驱动程序还没有报告，或没有在运行。",
   no_shadow: "该部署没有影子。",
   no_such_decision: "没有适用于该偏移量的决定。",
-  no_such_edge: "运行中的版本没有这条边。",
+  no_such_edge: "运行中的版本没有这条连线。",
   no_threads: "没有这次运行的线程转储。",
   not_enough_memory: "没有足够的内存运行两个驱动程序。请在设置中减少它们的内存，或停止另一个部署。",
   not_paused: "该部署没有暂停。如果它没有运行，请启动它。",
@@ -217,7 +217,7 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   no_such_reader: "没有已保存的拓扑的节点以自己的格式读写该主题。",
   no_such_record: "该分区在此偏移量没有记录：它已被删除、过期或压缩。",
   internal_topic: "这是内部主题，其记录不在 broker 上。请跟踪产生它们的输入记录。",
-  no_such_source: "运行中的版本没有读取该主题的源。",
+  no_such_source: "运行中的版本没有读取该主题的数据源。",
   no_such_topic: "没有此工作区可以使用的这个主题。",
   offset_out_of_range: "{topic}-{partition} 没有这个偏移量：现有 {earliest} 到 {latest}。",
   schema_too_long:
@@ -237,8 +237,8 @@ export const errors: Readonly<Record<string, Alternatives>> = {
   topic_not_allowed: "此工作区不能使用主题 {topic}。请向整个安装的管理员申请它的前缀。",
   unknown_field: "模式没有字段 {field}。",
   unreadable_format: "无法按此格式读取：{cause}",
-  unreadable_record: "无法反序列化该记录，因此不能遮盖其字段。请不遮盖地跟踪它。",
-  value_null: "null 不是此格式的值。没有键或值的记录请选择“空值”。",
+  unreadable_record: "无法反序列化该记录，因此不能对其字段脱敏。请不脱敏地跟踪它。",
+  value_null: "null 不是此格式的值。没有键或值的记录请选择“null”。",
   value_unfit: ["该值不符合其格式：{cause}", "该值不符合其格式：{reason}"],
   // ---- alerts
 };
