@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]
 
 
@@ -55,15 +55,26 @@ def delete(address: str, topic: str) -> None:
         deleted.result()
 
 
+def _ends(reader: Consumer, partition: TopicPartition) -> tuple[int, int]:
+    """Return the first and the next offset of a partition, which may not have a leader yet."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            found: tuple[int, int] = reader.get_watermark_offsets(partition, timeout=30)
+            return found
+        except KafkaException as error:
+            waits = error.args[0].code() == KafkaError.NOT_LEADER_FOR_PARTITION
+            if not waits or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
 def size(address: str, topic: str) -> int:
     """Return the number of records in a topic, over all partitions."""
     reader = Consumer({"bootstrap.servers": address, "group.id": "size", "log_level": 0})
     try:
         partitions = reader.list_topics(topic, timeout=30).topics[topic].partitions
-        ends = (
-            reader.get_watermark_offsets(TopicPartition(topic, each), timeout=30)
-            for each in partitions
-        )
+        ends = (_ends(reader, TopicPartition(topic, each)) for each in partitions)
         return sum(high - low for low, high in ends)
     finally:
         reader.close()
