@@ -164,6 +164,11 @@ def test_a_selection_becomes_a_fragment_that_is_updated_and_dissolved(
     page.get_by_test_id("dissolve").click()
     expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
     assert sorted(designer.nodes()) == ["count", "in", "keep", "out"]
+    designer.command("Undo")
+    designer.select("counted")
+    designer.command("Dissolve the fragment")
+    expect(designer.node("keep")).to_be_visible(timeout=PATIENCE)
+    assert sorted(designer.nodes()) == ["count", "in", "keep", "out"]
 
 
 def test_an_earlier_version_is_compared_restored_and_saved_again(

@@ -56,6 +56,7 @@ import { RecordEdge } from "./RecordEdge";
 import { StoreNode } from "./StoreNode";
 import { distanceAt, pixelAt } from "./scale";
 import { type Pointer, useCanvasApi, useViewport } from "./useCanvasApi";
+import { useChosenByHand } from "./useChosenByHand";
 import { useDropping } from "./useDropping";
 import { useFlow } from "./useFlow";
 import { useGlide } from "./useGlide";
@@ -187,7 +188,8 @@ function setPixel(box: HTMLElement | null, pixel: number) {
 }
 
 function CanvasInside({ messages }: { messages: ReactNode }) {
-  const { edges, nodes, setNodes, onNodesChange, onEdgesChange } = useFlow();
+  const { noteChanges, onSelectionChange } = useChosenByHand();
+  const { edges, nodes, setNodes, onNodesChange, onEdgesChange } = useFlow(noteChanges);
   const flow = useReactFlow<FlowNode, FlowEdge>();
   const flowStore = useStoreApi();
   const box = useRef<HTMLDivElement>(null);
@@ -237,17 +239,6 @@ function CanvasInside({ messages }: { messages: ReactNode }) {
   const { gestures, pointed } = useMotion(box, settle);
 
   const shared = usePresence((state) => state.people.length > 0);
-  const settled = useRef(false);
-  const onSelectionChange = useCallback((chosen: { nodes: FlowNode[]; edges: FlowEdge[] }) => {
-    // A remounted canvas reports an empty selection before its first nodes are measured.
-    settled.current ||= chosen.nodes.length + chosen.edges.length > 0;
-    if (!settled.current) return;
-    useDesigner.getState().select({
-      ...chosenOf(chosen.nodes),
-      edges: chosen.edges.map(({ data, id }) => (data === undefined ? id : edgeId(data.own))),
-    });
-  }, []);
-
   const openContext = useCallback(
     (event: React.MouseEvent | MouseEvent, over: ContextPlace["over"]) => {
       event.preventDefault();

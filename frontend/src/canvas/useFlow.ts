@@ -121,7 +121,10 @@ function unlessSame<Item>(before: Item[], next: Item[]): Item[] {
   return same ? before : next;
 }
 
-export function useFlow() {
+/** `noteChanges`: gets what React Flow changes before it is applied. */
+export function useFlow(
+  noteChanges: (changes: readonly NodeChange<FlowNode>[] | readonly EdgeChange<FlowEdge>[]) => void,
+) {
   const whole = useDesigner((state) => state.document);
   const drawn = useDesigner(drawnOf);
   const { document, opened, owners } = drawn;
@@ -192,23 +195,31 @@ export function useFlow() {
   );
   const shownGroups = useRef(groups);
   shownGroups.current = groups;
-  const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
-    const kept = changes.filter((change) => change.type !== "remove");
-    for (const change of kept) {
-      if (change.type !== "select") continue;
-      const frame = shownGroups.current.find(({ id }) => id === change.id);
-      if (frame === undefined || !isOfFragment(frame)) continue;
-      const own = nodesOfFrame(frame.data.frame);
-      setLit((now) => {
-        const others = now.filter((id) => !own.includes(id));
-        return change.selected ? [...others, ...own] : others;
-      });
-    }
-    setNodes((now) => applyNodeChanges(ofNodes(kept, shownGroups.current, now), now));
-  }, []);
-  const onEdgesChange = useCallback((changes: EdgeChange<FlowEdge>[]) => {
-    const kept = changes.filter((change) => change.type !== "remove");
-    setEdges((now) => applyEdgeChanges(kept, now));
-  }, []);
+  const onNodesChange = useCallback(
+    (changes: NodeChange<FlowNode>[]) => {
+      noteChanges(changes);
+      const kept = changes.filter((change) => change.type !== "remove");
+      for (const change of kept) {
+        if (change.type !== "select") continue;
+        const frame = shownGroups.current.find(({ id }) => id === change.id);
+        if (frame === undefined || !isOfFragment(frame)) continue;
+        const own = nodesOfFrame(frame.data.frame);
+        setLit((now) => {
+          const others = now.filter((id) => !own.includes(id));
+          return change.selected ? [...others, ...own] : others;
+        });
+      }
+      setNodes((now) => applyNodeChanges(ofNodes(kept, shownGroups.current, now), now));
+    },
+    [noteChanges],
+  );
+  const onEdgesChange = useCallback(
+    (changes: EdgeChange<FlowEdge>[]) => {
+      noteChanges(changes);
+      const kept = changes.filter((change) => change.type !== "remove");
+      setEdges((now) => applyEdgeChanges(kept, now));
+    },
+    [noteChanges],
+  );
   return { nodes: shown, setNodes, edges, onNodesChange, onEdgesChange };
 }
