@@ -112,7 +112,7 @@ def test_only_the_installations_admin_sets_prefixes_and_only_in_a_session(
     assert Workspace.objects.get(slug="main").topic_prefixes == ["orders-"]
     entry = client_of(people.admin).get("/api/workspaces/main/audit").json()["results"][0]
     assert entry["action"] == "workspace.topics"
-    assert entry["detail"] == {"topic_prefixes": ["orders-"]}
+    assert entry["detail"] == {"name": "Main", "topic_prefixes": ["orders-"]}
     for wrong in (["__x"], ["a b"], "orders", [""]):
         assert client_of(chief).put(path, {"topic_prefixes": wrong}).status_code == 400
     token = client_of(None)

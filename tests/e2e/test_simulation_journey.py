@@ -164,7 +164,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     dialog.get_by_role("button", name="Take 3 from the last simulation").click()
     records = dialog.get_by_test_id("pinned-records")
     records.fill(records.input_value() + '\n{"key": 3')
-    expect(dialog.get_by_text("Line 4 cannot be read.")).to_be_visible()
+    expect(dialog.get_by_text("Line 4 is not a JSON object.")).to_be_visible()
     records.fill(records.input_value().rsplit("\n", 1)[0])
     dialog.get_by_role("button", name="Pin 3 records").click()
     expect(page.locator(".edge-pin")).to_have_count(1)

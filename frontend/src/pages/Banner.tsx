@@ -3,7 +3,7 @@ import IconCloudOff from "@tabler/icons-react/dist/esm/icons/IconCloudOff.mjs";
 import IconEyeOff from "@tabler/icons-react/dist/esm/icons/IconEyeOff.mjs";
 import IconHeartbeat from "@tabler/icons-react/dist/esm/icons/IconHeartbeat.mjs";
 import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 import { describeCause } from "../api/prose";
 import { getVersion } from "../api/topologyCalls";
 import { FailureNote } from "../deployments/FailureNote";
@@ -14,9 +14,11 @@ import { useNow } from "../live/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { resolveDraft, takeTheirs, useEditing } from "../versions/editing";
-import { GoneNote } from "./GoneNote";
 import classes from "./header.module.css";
+
+const GoneNote = later(async () => (await import("./GoneNote")).GoneNote);
 
 /** The most urgent message about the topology: a failure, someone else's newer version, an unsaved draft. */
 export function Banner({ editor }: { editor: boolean }) {
@@ -53,7 +55,11 @@ function useFound(editor: boolean): ReactNode {
   };
 
   if (deleted || (draft === "failed" && refusal?.status === 404)) {
-    return note("degraded", IconCloudOff, <GoneNote editor={editor} />);
+    return (
+      <Suspense fallback={null}>
+        {note("degraded", IconCloudOff, <GoneNote editor={editor} />)}
+      </Suspense>
+    );
   }
   if (draft === "conflict") {
     const choose = (side: "mine" | "theirs") => void resolveDraft(side).catch(notifyError);

@@ -1,12 +1,26 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
+import { createFragment } from "../api/fragmentCalls";
+import { createTopology } from "../api/topologyCalls";
 import { commandContext } from "../commands/command";
 import { exportDocument } from "../commands/exportDocument";
+import { useDesigner } from "../designer/store";
 import { notifyError } from "../frame/notify";
 import { t } from "../ui/i18n";
-import { createAgain, useEditing } from "../versions/editing";
+import { forgetDraft, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
+
+/** Creates the open topology again, which was deleted, with what is drawn. Returns the new one's id. */
+async function createAgain(): Promise<number> {
+  const { name, ws } = useEditing.getState();
+  const { document, isFragment } = useDesigner.getState();
+  const id = isFragment
+    ? await createFragment(ws, name, document)
+    : (await createTopology(ws, { name, document })).id;
+  forgetDraft();
+  return id;
+}
 
 /** The open topology is gone: how to keep what is drawn. */
 export function GoneNote({ editor }: { editor: boolean }) {

@@ -46,6 +46,8 @@ function Answers({ node, onClose }: { node: DocumentNode; onClose: () => void })
     <Modal
       opened
       onClose={onClose}
+      // It closes suggestions of the code, and would lose what was written.
+      closeOnEscape={false}
       size={720}
       title={t("Double of {node}", { node: labelOf(node) })}
     >

@@ -33,28 +33,18 @@ function useFocusReturn() {
   );
 }
 
-/** Fields that search hold nothing that would be lost; those of several lines hold more than a word. */
+/** Fields that search hold nothing that would be lost. */
 const SEARCHES = "[type=search], [role=combobox], [role=searchbox]";
-const TEXTS = "textarea, [contenteditable=true]";
 
-/**
- * A dialog that is open as long as it is mounted. Once something was typed, a click beside it does not close it, nor does
- * Escape after a text of lines, in which it closes suggestions: both would lose what was typed.
- */
+/** A dialog that is open as long as it is mounted. Once something was typed, a click beside it does not close it. */
 export function Modal(props: ModalProps) {
   useFocusReturn();
   const [typed, setTyped] = useState(false);
-  const [written, setWritten] = useState(false);
   return (
     <Mantine
       closeButtonProps={{ "aria-label": t("Close") }}
       closeOnClickOutside={!typed}
-      closeOnEscape={!written}
-      onInput={({ target }) => {
-        const field = target as Element;
-        setTyped(typed || !field.matches(SEARCHES));
-        setWritten(written || field.matches(TEXTS));
-      }}
+      onInput={({ target }) => setTyped(typed || !(target as Element).matches(SEARCHES))}
       {...props}
     />
   );

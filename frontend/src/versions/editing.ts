@@ -2,8 +2,7 @@
 
 import { create } from "zustand";
 import { ApiError } from "../api/client";
-import { createFragment } from "../api/fragmentCalls";
-import { createTopology, createVersion, getVersion, putDraft } from "../api/topologyCalls";
+import { createVersion, getVersion, putDraft } from "../api/topologyCalls";
 import type { Draft, TopologyDocument, Version, VersionSummary } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { notify } from "../frame/notify";
@@ -267,15 +266,9 @@ export async function saveVersion(message: string, base?: number): Promise<Versi
   }
 }
 
-/** Creates the open topology again, which was deleted, with what is drawn. Returns the new one's id. */
-export async function createAgain(): Promise<number> {
-  const { name, ws } = useEditing.getState();
-  const { document, isFragment } = useDesigner.getState();
-  const id = isFragment
-    ? await createFragment(ws, name, document)
-    : (await createTopology(ws, { name, document })).id;
+/** Forgets the draft, which is kept elsewhere now. */
+export function forgetDraft(): void {
   keeper?.forget();
-  return id;
 }
 
 /** Takes someone else's newer version. The person's own document stays in the undo history. */

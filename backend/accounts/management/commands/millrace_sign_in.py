@@ -16,7 +16,7 @@ from accounts.models import User
 class Command(LauncherCommand):
     """``millrace_sign_in [USER]``."""
 
-    help = "Print a new one-time sign-in link; the earlier one of the account ends."
+    help = "Print a new one-time sign-in link. The earlier one of the account ends."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the account."""
