@@ -4,6 +4,7 @@ import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useState } from "react";
 import { describeDiagnostic } from "../api/prose";
 import { useDesigner } from "../designer/store";
+import { ActionsHead } from "../frame/ActionsHead";
 import type { Json, TopologyDocument } from "../graph/document";
 import {
   addParameter,
@@ -73,7 +74,7 @@ export function ParametersDialog({ onClose }: { onClose: () => void }) {
                 ))}
                 <th>{t("Description")}</th>
                 <th>{t("Uses")}</th>
-                <th />
+                <ActionsHead />
               </tr>
             </thead>
             <tbody>
