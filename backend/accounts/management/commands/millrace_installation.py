@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import DatabaseError
-from millrace_backend.commands import LauncherCommand
-from millrace_backend.errors import ApiError
 
 from accounts import installing
 from accounts.api.serializers import NewWorkspaceSerializer
+from accounts.management.administering import InstallationCommand
 from accounts.models import User
 
 
-class Command(LauncherCommand):
+class Command(InstallationCommand):
     """``millrace_installation create-workspace|close|open|promote|demote …``."""
 
     help = "Create workspaces, close accounts, and choose admins of the installation."
@@ -37,23 +35,12 @@ class Command(LauncherCommand):
             if name == "close":
                 action.add_argument("--yes", action="store_true", help="do not ask")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def act(self, actor: User, options: dict[str, Any]) -> None:
         """Perform the action and print what was done."""
-        try:
-            actor = User.objects.filter(is_superuser=True, is_active=True).order_by("id").first()
-            if actor is None:
-                raise CommandError("There is no admin of the installation: run `./millrace up`.")
-            if options["action"] == "create-workspace":
-                self._create_workspace(actor, options)
-            else:
-                self._change(actor, options["action"], options)
-        except DatabaseError as error:
-            raise CommandError(
-                f"The database cannot be read ({error}). Start Millrace once, and set "
-                "MILLRACE_DATA or DATABASE_URL to the same values."
-            ) from error
-        except ApiError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+        if options["action"] == "create-workspace":
+            self._create_workspace(actor, options)
+        else:
+            self._change(actor, options["action"], options)
 
     def _create_workspace(self, actor: User, options: dict[str, Any]) -> None:
         slug = options["slug"]
